@@ -174,11 +174,11 @@ AROUND_A_STATEMENT: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "costs"), AROUND_A_STATEMENT, ids=lambda place: place)
+@pytest.mark.parametrize(("place", "costs"), AROUND_A_STATEMENT, ids=lambda place: place)
 def test_what_is_said_of_a_statement_costs_only_that(
-    what: str, costs: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
+    place: str, costs: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(what, fail)
+    monkeypatch.setattr(place, fail)
     internal, findings = split(lint(SHOP, MORE))
     assert internal
     if costs == "words":
@@ -229,7 +229,7 @@ def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
 
 
 @pytest.mark.parametrize(
-    "what",
+    "place",
     [
         "pubcheck.postgres.executor.example_rows.example_rows",
         "pubcheck.explain.other_publications.Neighbours.widening",
@@ -242,24 +242,24 @@ def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
     ],
 )
 def test_explain_shows_the_rest(
-    what: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "shop.sql"
     path.write_text(CRASHING + "CREATE PUBLICATION q FOR TABLE t WHERE (id > 1);\nCREATE PUBLICATION r FOR TABLE t;")
     together = ("--subscription", "p,q")
     command(["explain", "--format", "json", *together, str(path)])
     usual = json.loads(capsys.readouterr().out)["units"][0]
-    monkeypatch.setattr(what, fail)
+    monkeypatch.setattr(place, fail)
     assert command(["explain", "--format", "json", *together, str(path)]) == 2
     out, err = capsys.readouterr()
     unit = json.loads(out)["units"][0]
     assert err.startswith("pubcheck: internal error in ")
     assert INTERNAL_ERROR in [finding["rule"] for finding in unit["findings"]]
-    if not what.endswith("_answer"):
+    if not place.endswith("_answer"):
         assert [publication["name"] for publication in unit["publications"]] == [
             publication["name"] for publication in usual["publications"]
         ]
-    if not what.endswith("_table"):
+    if not place.endswith("_table"):
         assert unit["tables"] == usual["tables"]
 
 
@@ -276,7 +276,7 @@ def test_what_can_be_measured_is_measured_of_the_other_publications(monkeypatch:
 
 
 @pytest.mark.parametrize(
-    ("name", "what"),
+    ("name", "place"),
     [
         ("setup.py", "pubcheck.extract.embedded_sql.program"),
         ("setup.sh", "pubcheck.extract.shell.shell"),
@@ -285,11 +285,11 @@ def test_what_can_be_measured_is_measured_of_the_other_publications(monkeypatch:
     ],
 )
 def test_a_file_in_which_no_sql_can_be_looked_for_costs_itself_alone(
-    name: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "shop.sql").write_text("CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t;\n")
     (tmp_path / name).write_text("x = 'CREATE PUBLICATION p FOR ALL TABLES'\n")
-    monkeypatch.setattr(what, fail)
+    monkeypatch.setattr(place, fail)
     files = [str(tmp_path / name), str(tmp_path / "shop.sql")]
     assert command(["lint", "--format", "json", "--together", *files]) == 2
     out, err = capsys.readouterr()

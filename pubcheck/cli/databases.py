@@ -103,11 +103,13 @@ def with_listings(
         if path not in contexts and begins_as_json(path):
             raise NoInput(f"{path} is JSON, and not a snapshot of a database")
     rest = tuple(path for path in paths if path not in listed)
-    found = discover(rest, tuple(path for path in schema if path not in contexts)) if rest else Discovery([], [], [])
+    discovery = (
+        discover(rest, tuple(path for path in schema if path not in contexts)) if rest else Discovery([], [], [])
+    )
     units = [_unit(read(path, stdin), majors) for path in listed]
     if not contexts:
-        return replace(found, units=units + found.units)
-    return replace(found, units=_after(read(contexts[0], stdin), found.units, majors))
+        return replace(discovery, units=units + discovery.units)
+    return replace(discovery, units=_after(read(contexts[0], stdin), discovery.units, majors))
 
 
 def _unit(listing: Listing, majors: tuple[int, ...]) -> DiscoveredUnit:

@@ -93,7 +93,9 @@ def lint_unit(task: Task, warm_linter: Linter | None = None) -> Outcome:
 
 def with_all_publications(outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
     """Return outcomes without the findings about consumers that a publication does not exist which another unit has."""
-    if len(outcomes) < 2 or not any(finding.entry.rule == _MISSING for one in outcomes for finding in one.findings):
+    if len(outcomes) < 2 or not any(
+        finding.entry.rule == _MISSING for outcome in outcomes for finding in outcome.findings
+    ):
         return outcomes
     # Loaded only where a publication is missing.
     from pubcheck.checks.consumers.readers import matches

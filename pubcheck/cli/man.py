@@ -45,8 +45,8 @@ def command(name: str | None, output: str | None) -> int:
         return 0
     if not os.path.isdir(output):
         raise click.UsageError(f"there is no folder {output}")
-    for each in (None, *names):
-        put(os.path.join(output, f"{'-'.join(filter(None, ('pubcheck', each)))}.1"), [page(each)])
+    for subcommand in (None, *names):
+        put(os.path.join(output, f"{'-'.join(filter(None, ('pubcheck', subcommand)))}.1"), [page(subcommand)])
     return 0
 
 

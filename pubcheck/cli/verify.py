@@ -273,14 +273,14 @@ class _Run:
             Unit(schema.sources), replace(self._config, postgres=(self._major,)), tuple(publications), options, locale
         )
         try:
-            found = verify_table(table, job, _MOST)
+            verdict = verify_table(table, job, _MOST)
         except TableFailure as error:
             return str(error)
-        self.messages, self._fails = found.messages, any(self._config.fails_run(*kind) for kind in found.counts)
-        for slot, finding in found.findings:
+        self.messages, self._fails = verdict.messages, any(self._config.fails_run(*kind) for kind in verdict.counts)
+        for slot, finding in verdict.findings:
             label = f"{table.source}:{slot}" if slot else table.source
             self.findings.append(entry_of(finding, label, self._major, self._config.docs_url))
-        self.left_out = sum(found.counts.values()) - len(self.findings)
+        self.left_out = sum(verdict.counts.values()) - len(self.findings)
         return None if self.messages else f"no input: {table.source} holds no message"
 
     def _add(self, finding: object, label: str) -> None:

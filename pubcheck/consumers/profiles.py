@@ -226,8 +226,10 @@ def _check_claims(path: str, text: str, consumer: Consumer) -> None:
     for number, claim in enumerate(consumer.claims):
         where = f"claims[{number}]"
         if not claim.id.startswith(f"{key}-"):
-            at = _line(text, f"{where}.id")
-            raise ProfileError(f"{path}:{at}: {where}.id: {claim.id} does not begin with {key}-, the name of the file")
+            line = _line(text, f"{where}.id")
+            raise ProfileError(
+                f"{path}:{line}: {where}.id: {claim.id} does not begin with {key}-, the name of the file"
+            )
         if claim.id in ids:
             raise ProfileError(f"{path}:{_line(text, f'{where}.id')}: {where}.id: there are two claims {claim.id}")
         ids.add(claim.id)
@@ -235,5 +237,5 @@ def _check_claims(path: str, text: str, consumer: Consumer) -> None:
             raise ProfileError(f"{path}:{_line(text, f'{where}.sources')}: {where}.sources: a claim needs a source")
         for mode in claim.modes:
             if mode not in modes:
-                at = _line(text, f"{where}.modes")
-                raise ProfileError(f"{path}:{at}: {where}.modes: {claim.id}: there is no mode {mode}")
+                line = _line(text, f"{where}.modes")
+                raise ProfileError(f"{path}:{line}: {where}.modes: {claim.id}: there is no mode {mode}")

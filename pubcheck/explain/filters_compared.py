@@ -42,8 +42,8 @@ def compared(replay: Replay, relation: Relation, filters: Mapping[str, Expr], na
 
 
 def _regions(table: TableFilters, publications: Sequence[str], rows: _Rows) -> tuple[Region, ...] | None:
-    found = list(islice(_sets(table, len(publications), ()), _REGIONS + 1))
-    if len(found) > _REGIONS:
+    sets = list(islice(_sets(table, len(publications), ()), _REGIONS + 1))
+    if len(sets) > _REGIONS:
         return None
     return tuple(
         Region(
@@ -51,7 +51,7 @@ def _regions(table: TableFilters, publications: Sequence[str], rows: _Rows) -> t
             "some" if isinstance(finding, Witness) else "unknown",
             rows.row(finding),
         )
-        for sending, finding in found
+        for sending, finding in sets
     )
 
 

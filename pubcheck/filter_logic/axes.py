@@ -297,8 +297,8 @@ class Numerics:
             least = None
         if least is None or greatest is None:
             end = least if greatest is None else greatest
-            one = Decimal(1 if greatest is None else -1)
-            return [Decimal(0)] if end is None else [_WIDE.add(end, one)]
+            step = Decimal(1 if greatest is None else -1)
+            return [Decimal(0)] if end is None else [_WIDE.add(end, step)]
         whole = _WIDE.add(least.to_integral_value(ROUND_FLOOR), Decimal(1))
         middle = _WIDE.divide(_WIDE.add(least, greatest), Decimal(2))
         return [number for number in (whole, middle) if least < number < greatest]

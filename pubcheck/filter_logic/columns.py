@@ -122,7 +122,7 @@ def generated_value(session: Session, relation: Relation, column: Column) -> Exp
     """Return the expression of a stored generated column, None if it is not followed."""
     catalog = session.catalog
     family = [catalog.relations[oid].column(column.name) for oid in catalog.descendants(relation.oid)]
-    if not isinstance(column.tree, dict) or any(one is None or one.tree != column.tree for one in family):
+    if not isinstance(column.tree, dict) or any(member is None or member.tree != column.tree for member in family):
         return None  # a partition or child may have an expression of its own
     state = parse_state(session, relation)
     try:

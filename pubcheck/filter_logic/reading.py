@@ -376,8 +376,8 @@ class Reader(Division):
         def answer(cell: Cell, answer_cell: Cell) -> int:
             if cell.null and not allowed & NULL:
                 return evaluate(cell) if answer_cell.answer == NULL else 0
-            given = _SWAPPED.get(answer_cell.answer, answer_cell.answer) if negated else answer_cell.answer
-            return given & (evaluate(cell) if cell.single else allowed)
+            possible = _SWAPPED.get(answer_cell.answer, answer_cell.answer) if negated else answer_cell.answer
+            return possible & (evaluate(cell) if cell.single else allowed)
 
         return self._tabled([read[0], answer_variable], answer)
 

@@ -71,7 +71,7 @@ _encode = msgspec.json.Encoder().encode
 
 def sorted_objects(objects: Iterable[AnyObject]) -> tuple[AnyObject, ...]:
     """Return objects in the order of the document: by kind, then by name."""
-    return tuple(sorted(objects, key=lambda one: (_ORDER[one.__struct_config__.tag], one.key)))
+    return tuple(sorted(objects, key=lambda record: (_ORDER[record.__struct_config__.tag], record.key)))
 
 
 def encode(snapshot: Snapshot) -> bytes:

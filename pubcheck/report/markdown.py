@@ -23,16 +23,16 @@ _SIGNS = {"error": "🔴", "warning": "🟠", "note": "🔵"}
 
 def render(report: Report) -> Iterator[str]:
     """Return the report in pieces: a heading, and a table if there is a finding."""
-    found = causes(report.findings)
+    groups = causes(report.findings)
     yield f"### pubcheck\n\n{_text(summary(report))}\n"
-    if not found:
+    if not groups:
         return
     yield "\n| | rule | place | finding |\n|---|---|---|---|\n"
-    worst_first = sorted(found, key=lambda cause: -SEVERITIES.index(cause[0].entry.severity))
+    worst_first = sorted(groups, key=lambda cause: -SEVERITIES.index(cause[0].entry.severity))
     for cause in worst_first[:_LISTED]:
         yield _row(cause)
-    if len(found) > _LISTED:
-        yield f"\n{len(found) - _LISTED:,} more are not listed.\n"
+    if len(groups) > _LISTED:
+        yield f"\n{len(groups) - _LISTED:,} more are not listed.\n"
 
 
 def _row(cause: list[Finding]) -> str:

@@ -64,7 +64,7 @@ class Plan:
         identities += [
             text
             for setup, name in zip(created, required, strict=False)
-            if setup and any("full" in one.allow and "default" not in one.allow for one in self.wishes.identities)
+            if setup and any("full" in wish.allow and "default" not in wish.allow for wish in self.wishes.identities)
             for text in (f"ALTER TABLE {name} REPLICA IDENTITY FULL",)
         ]
         setup = [text for texts in created for text in texts]
@@ -125,14 +125,14 @@ class Plan:
     def _on_roots(self) -> bool:
         """Return whether the partitioned table needs the identity too: the consumer reads it, or changes arrive under
         its name."""
-        return bool(self.wishes.via_root) or any("roots" in one.on for one in self.wishes.identities)
+        return bool(self.wishes.via_root) or any("roots" in wish.on for wish in self.wishes.identities)
 
     def _identity(self, table: Relation) -> list[str]:
         present = identity_kind(self.catalog, table)
         allowed = set(_EXISTING)
-        for one in self.wishes.identities:
-            if not one.toastable or self._is_toastable(table):
-                allowed &= one.allow
+        for wish in self.wishes.identities:
+            if not wish.toastable or self._is_toastable(table):
+                allowed &= wish.allow
         keys = self.wishes.keys
         if present in allowed and all(not key_kinds(self.catalog, table).isdisjoint(accept) for accept in keys):
             return []

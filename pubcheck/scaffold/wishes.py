@@ -85,7 +85,7 @@ class Wishes:
     def scope(self) -> Scope:
         """The narrowest way to name tables that the consumer takes."""
         allowed = [set(demand.allow) for demand in self._of(PublicationScope)]
-        return next((scope for scope in _SCOPES if all(scope in one for one in allowed)), "tables")
+        return next((scope for scope in _SCOPES if all(scope in scopes for scopes in allowed)), "tables")
 
     @property
     def operations(self) -> tuple[Operation, ...]:

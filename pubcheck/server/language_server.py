@@ -308,11 +308,11 @@ def document_symbols(ls: Server, params: types.DocumentSymbolParams) -> list[typ
     text = ls.files.texts.get(path or "")
     if path is None or text is None:
         return []
-    found = []
+    outline = []
     for name, start, end in symbols(text):
         place = ls.range(path, start, end)
-        found.append(types.DocumentSymbol(name, types.SymbolKind.Object, place, place))
-    return found
+        outline.append(types.DocumentSymbol(name, types.SymbolKind.Object, place, place))
+    return outline
 
 
 # Changes.

@@ -339,10 +339,10 @@ class Backend:
         self.catalog_session.rollback()
         self.database.versions.journal_cleared()
 
-    def _undo_level(self, at: int) -> None:
-        """Undo the levels from ``at`` on, and log their end."""
+    def _undo_level(self, number: int) -> None:
+        """Undo the levels from ``number`` on, and log their end."""
         transaction, database = self.current, self.database
-        levels = transaction.levels[at:]
+        levels = transaction.levels[number:]
         ids = [xid for level in levels for xid in level.ids()]
         database.catalog.journal.undo(levels[0].mark)
         database.catalog.journal.undone.clear()
@@ -373,21 +373,21 @@ class Backend:
         transaction.levels.append(self._level(name))
         self.catalog_session.savepoint(name)
 
-    def release(self, at: int) -> None:
-        """RELEASE: the levels from ``at`` on become part of the one before."""
+    def release(self, number: int) -> None:
+        """RELEASE: the levels from ``number`` on become part of the one before."""
         transaction = self.current
-        into = transaction.levels[at - 1]
-        for level in transaction.levels[at:]:
+        into = transaction.levels[number - 1]
+        for level in transaction.levels[number:]:
             into.kept += level.ids()
-        del transaction.levels[at:]
+        del transaction.levels[number:]
 
-    def rollback_to(self, at: int) -> None:
-        """ROLLBACK TO: the levels from ``at`` on are undone, and the first of them begins again."""
+    def rollback_to(self, number: int) -> None:
+        """ROLLBACK TO: the levels from ``number`` on are undone, and the first of them begins again."""
         transaction = self.current
-        if not (transaction.failed and at == len(transaction.levels) - 1):
-            self._undo_level(at)
-        name, transaction.timings = transaction.levels[at].name, transaction.levels[at].timings
-        del transaction.levels[at:]
+        if not (transaction.failed and number == len(transaction.levels) - 1):
+            self._undo_level(number)
+        name, transaction.timings = transaction.levels[number].name, transaction.levels[number].timings
+        del transaction.levels[number:]
         transaction.failed = False
         transaction.levels.append(self._level(name))
 

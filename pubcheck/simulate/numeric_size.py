@@ -19,7 +19,7 @@ def numeric_size(value: Decimal) -> int:
     start = weight * 4 + 4 - whole
     text = "0" * start + "".join(map(str, digits))
     text += "0" * (-len(text) % 4)
-    groups = [text[at : at + 4] for at in range(0, len(text), 4)]
+    groups = [text[first : first + 4] for first in range(0, len(text), 4)]
     while groups and groups[-1] == "0000":
         groups.pop()
     while groups and groups[0] == "0000":

@@ -91,10 +91,10 @@ def _rollback_to(session: Backend, node: Node) -> None:
 
 
 def _place(session: Backend, name: str) -> int:
-    at = session.current.level_named(name)
-    if at is None:
+    level = session.current.level_named(name)
+    if level is None:
         raise ServerError("3B001", f'savepoint "{name}" does not exist')
-    return at
+    return level
 
 
 _STATEMENTS: dict[str, Callable[[Backend, Node], None]] = {

@@ -63,7 +63,7 @@ class Transaction:
 
     def level_named(self, name: str) -> int | None:
         """The place of the newest savepoint of that name."""
-        return next((at for at in range(len(self.levels) - 1, 0, -1) if self.levels[at].name == name), None)
+        return next((level for level in range(len(self.levels) - 1, 0, -1) if self.levels[level].name == name), None)
 
 
 class TransactionIds:

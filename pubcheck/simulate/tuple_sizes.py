@@ -186,30 +186,32 @@ class RowLayout:
     def size(self, values: dict[int, Any], stored: dict[int, int] | None = None) -> int:
         """t_len of a row. ``stored``: the whole length, header included, of values that are compressed or out of line
         (negative: an out-of-line pointer, which needs no alignment)."""
-        at = 0
+        offset = 0
         nulls = False
         get = values.get
-        for each in self.attributes:
-            value = get(each.number)
+        for column in self.attributes:
+            value = get(column.number)
             if value is None:
                 nulls = True
                 continue
-            length = each.length
+            length = column.length
             if length >= 0:
-                align = each.align
-                at = (at + align - 1 & -align) + length
+                align = column.align
+                offset = (offset + align - 1 & -align) + length
                 continue
-            if stored and each.number in stored:
-                held = stored[each.number]
+            if stored and column.number in stored:
+                held = stored[column.number]
                 if held < 0:
-                    at -= held
+                    offset -= held
                 else:
-                    at = (at + each.align - 1 & -each.align) + held if held > _SHORT_LIMIT + 1 else at + held
+                    offset = (
+                        (offset + column.align - 1 & -column.align) + held if held > _SHORT_LIMIT + 1 else offset + held
+                    )
                 continue
-            assert each.measure is not None
-            length = each.measure(value)
-            if length <= _SHORT_LIMIT and each.packable:
-                at += length + 1
+            assert column.measure is not None
+            length = column.measure(value)
+            if length <= _SHORT_LIMIT and column.packable:
+                offset += length + 1
             else:
-                at = (at + each.align - 1 & -each.align) + length + 4
-        return self.offset[nulls] + at
+                offset = (offset + column.align - 1 & -column.align) + length + 4
+        return self.offset[nulls] + offset

@@ -80,7 +80,9 @@ def entry_of(row: Mapping[str, Any]) -> Entry:
 def _without_unset(value: Any, kind: Any) -> Any:
     """Return a value without the fields that a record leaves out where a table has null."""
     structs = [kind, *get_args(kind)]
-    record = next((each for each in structs if isinstance(each, type) and issubclass(each, msgspec.Struct)), None)
+    record = next(
+        (struct for struct in structs if isinstance(struct, type) and issubclass(struct, msgspec.Struct)), None
+    )
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return [_without_unset(item, get_args(kind)[0]) for item in value]
     if not isinstance(value, Mapping) or record is None:

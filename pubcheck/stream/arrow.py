@@ -47,17 +47,17 @@ class Messages:
         """Return the first byte of each message, 0 for an empty one."""
         return np.where(self.starts < self.ends, self.letters(self.starts), 0).astype(np.uint8)
 
-    def letters(self, at: Integers) -> NDArray[np.uint8]:
+    def letters(self, offsets: Integers) -> NDArray[np.uint8]:
         """Return the bytes at these offsets, 0 beyond the end."""
-        return self.buffer[np.minimum(at, self._end)]
+        return self.buffer[np.minimum(offsets, self._end)]
 
-    def int16(self, at: Integers) -> Integers:
+    def int16(self, offsets: Integers) -> Integers:
         """Return the numbers of two bytes at these offsets."""
-        return self._int16[np.minimum(at, self._end)].astype(np.int64)
+        return self._int16[np.minimum(offsets, self._end)].astype(np.int64)
 
-    def int32(self, at: Integers) -> Integers:
+    def int32(self, offsets: Integers) -> Integers:
         """Return the numbers of four bytes at these offsets."""
-        return self._int32[np.minimum(at, self._end)].astype(np.int64)
+        return self._int32[np.minimum(offsets, self._end)].astype(np.int64)
 
 
 class Rows(Struct, frozen=True):
@@ -112,46 +112,46 @@ def split_changes(messages: Messages, chosen: Integers, columns: int, in_block: 
     ``chosen`` are the numbers of the messages, ``columns`` how many columns the relation has, ``in_block`` says for
     each chosen message whether a transaction ID precedes the relation's OID.
     """
-    at = messages.starts[chosen] + 5 + 4 * in_block
+    offsets = messages.starts[chosen] + 5 + 4 * in_block
     ends = messages.ends[chosen]
     kinds = messages.letters(messages.starts[chosen])
-    letters = messages.letters(at)
+    letters = messages.letters(offsets)
     has_old = (letters == _KEY) | (letters == _OLD)
-    old, behind, plain = _split_rows(messages, at + 1, ends, columns, has_old)
-    at = np.where(has_old, behind, at)
+    old, behind, plain = _split_rows(messages, offsets + 1, ends, columns, has_old)
+    offsets = np.where(has_old, behind, offsets)
     has_new = kinds != ord("D")
-    plain &= ~has_new | (messages.letters(at) == _NEW)
+    plain &= ~has_new | (messages.letters(offsets) == _NEW)
     plain &= has_old | (kinds != ord("D"))
     plain &= ~has_old | (kinds != ord("I"))
-    new, behind, fits = _split_rows(messages, at + 1, ends, columns, has_new)
-    plain &= fits & (np.where(has_new, behind, at) == ends)
+    new, behind, fits = _split_rows(messages, offsets + 1, ends, columns, has_new)
+    plain &= fits & (np.where(has_new, behind, offsets) == ends)
     return Changes(plain, old, new, has_old, has_new, letters == _OLD)
 
 
 def _split_rows(
-    messages: Messages, at: Integers, ends: Integers, columns: int, present: Mask
+    messages: Messages, offsets: Integers, ends: Integers, columns: int, present: Mask
 ) -> tuple[Rows, Integers, Mask]:
     """Return the rows at these offsets, the offsets behind them, and which of them are plain. Rows that are not
     ``present`` are plain and mean nothing."""
-    plain = ~present | (messages.int16(at) == columns)
-    shape = (len(at), columns)
+    plain = ~present | (messages.int16(offsets) == columns)
+    shape = (len(offsets), columns)
     rows = Rows(np.zeros(shape, np.uint8), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
-    at = at + 2
+    offsets = offsets + 2
     for column in range(columns if present.any() else 0):
-        letters = messages.letters(at)
+        letters = messages.letters(offsets)
         text = letters == _TEXT
-        lengths = messages.int32(at + 1)
+        lengths = messages.int32(offsets + 1)
         if text.all():
-            starts = at + 5
+            starts = offsets + 5
         else:
-            starts = at + np.where(text, 5, 1)
+            starts = offsets + np.where(text, 5, 1)
             lengths = np.where(text, lengths, 0)
             plain &= ~present | text | (letters == _NULL) | (letters == _UNCHANGED)
         rows.letters[:, column] = letters
         rows.starts[:, column] = starts
         rows.lengths[:, column] = lengths
-        at = starts + lengths
-    return rows, at, plain & (~present | (at <= ends))
+        offsets = starts + lengths
+    return rows, offsets, plain & (~present | (offsets <= ends))
 
 
 def maps(messages: Messages, rows: Rows, names: Sequence[str], present: Mask) -> pa.MapArray:

@@ -31,8 +31,8 @@ _ABORT, _RELATION = b"AR"
 _MOST_DESCRIPTIONS, _LONGEST_DESCRIPTION = 256, 4096
 
 
-def _abort_of_any_length(data: bytes, at: int) -> tuple[StreamAbort, int]:
-    return short_abort(data, at) if len(data) - at <= 8 else long_abort(data, at)
+def _abort_of_any_length(data: bytes, offset: int) -> tuple[StreamAbort, int]:
+    return short_abort(data, offset) if len(data) - offset <= 8 else long_abort(data, offset)
 
 
 def _abort_reader(streaming: Streaming | None) -> Reader:
@@ -136,20 +136,20 @@ class Decoder:
         except Malformed as malformed:
             return malformed
 
-    def decode_first(self, data: bytes, at: int = 0, follower: bytes = b"") -> tuple[AnyMessage, int]:
+    def decode_first(self, data: bytes, offset: int = 0, follower: bytes = b"") -> tuple[AnyMessage, int]:
         """Return the message that begins at an offset of ``data``, and the offset of its end. Raises Malformed.
 
         This cuts messages out of bytes that hold several of them, without their lengths. ``follower`` is the byte
         after each of them; it may be missing at the end. Without the option ``streaming``, Stream Abort is the short
         one if that is followed so.
         """
-        kind = data[at] if at < len(data) else -1
+        kind = data[offset] if offset < len(data) else -1
         for state in (self._state, self._other_state()) if kind in PREFIXED else (self._state,):
             read = state.first.get(kind, _unknown)
             if read is _abort_of_any_length:
-                read = short_abort if _is_followed(data, at + 9, follower) else long_abort
+                read = short_abort if _is_followed(data, offset + 9, follower) else long_abort
             try:
-                message, end = read(data, at + 1)
+                message, end = read(data, offset + 1)
             except FAULTS:
                 continue
             if end <= len(data) and _is_followed(data, end, follower):
@@ -157,7 +157,7 @@ class Decoder:
                 if kind in _REMEMBERED:
                     self._remember(message)
                 return message, end
-        raise self._fault(data[at:], follower) from None
+        raise self._fault(data[offset:], follower) from None
 
     def relation(self, oid: int) -> Relation | None:
         """Return the Relation that describes a change in the next message, or None if the stream has not sent it."""
@@ -241,7 +241,7 @@ class Decoder:
         return Malformed(end, f"{shown(follower)} after the message", shown(data[end : end + 1]))
 
 
-def _unknown(data: bytes, at: int) -> tuple[AnyMessage, int]:
+def _unknown(data: bytes, offset: int) -> tuple[AnyMessage, int]:
     raise KeyError
 
 

@@ -67,182 +67,182 @@ _IDENTITIES = {letter: chr(letter) for letter in b"dnfi"}
 _FLAGS = {0: False, 1: True}
 
 
-def _text(data: bytes, at: int) -> tuple[str, int]:
-    end = data.index(0, at)
-    return data[at:end].decode("utf-8", "surrogateescape"), end + 1
+def _text(data: bytes, offset: int) -> tuple[str, int]:
+    end = data.index(0, offset)
+    return data[offset:end].decode("utf-8", "surrogateescape"), end + 1
 
 
-def row_at(data: bytes, at: int) -> tuple[Row, int]:
+def row_at(data: bytes, offset: int) -> tuple[Row, int]:
     values: list[Value] = []
     append = values.append
-    (count,) = _count(data, at)
-    at += 2
+    (count,) = _count(data, offset)
+    offset += 2
     for _ in range(count):
-        kind = data[at]
+        kind = data[offset]
         if kind == _TEXT:
-            start = at + 5
-            at = start + number_at(data, at + 1)[0]
-            append(data[start:at].decode("utf-8", "surrogateescape"))
+            start = offset + 5
+            offset = start + number_at(data, offset + 1)[0]
+            append(data[start:offset].decode("utf-8", "surrogateescape"))
         elif kind == _NULL:
             append(None)
-            at += 1
+            offset += 1
         elif kind == _UNCHANGED:
             append(UNCHANGED_TOAST)
-            at += 1
+            offset += 1
         elif kind == _BINARY:
-            start = at + 5
-            at = start + number_at(data, at + 1)[0]
-            append(data[start:at])
+            start = offset + 5
+            offset = start + number_at(data, offset + 1)[0]
+            append(data[start:offset])
         else:
             raise ValueError
-    return tuple(values), at
+    return tuple(values), offset
 
 
-def _begin(data: bytes, at: int) -> tuple[Begin, int]:
-    return Begin(*_begin_fields(data, at)), at + 20
+def _begin(data: bytes, offset: int) -> tuple[Begin, int]:
+    return Begin(*_begin_fields(data, offset)), offset + 20
 
 
-def _commit(data: bytes, at: int) -> tuple[Commit, int]:
-    flags, commit_lsn, end_lsn, commit_time = _commit_fields(data, at)
+def _commit(data: bytes, offset: int) -> tuple[Commit, int]:
+    flags, commit_lsn, end_lsn, commit_time = _commit_fields(data, offset)
     if flags:
         raise ValueError
-    return Commit(commit_lsn, end_lsn, commit_time), at + 25
+    return Commit(commit_lsn, end_lsn, commit_time), offset + 25
 
 
-def _origin(data: bytes, at: int) -> tuple[Origin, int]:
-    (lsn,) = _origin_fields(data, at)
-    name, at = _text(data, at + 8)
-    return Origin(lsn, name), at
+def _origin(data: bytes, offset: int) -> tuple[Origin, int]:
+    (lsn,) = _origin_fields(data, offset)
+    name, offset = _text(data, offset + 8)
+    return Origin(lsn, name), offset
 
 
-def _message(data: bytes, at: int, xid: int | None = None) -> tuple[Message, int]:
-    flags, lsn = _message_fields(data, at)
-    prefix, at = _text(data, at + 9)
-    start = at + 4
-    end = start + number_at(data, at)[0]
+def _message(data: bytes, offset: int, xid: int | None = None) -> tuple[Message, int]:
+    flags, lsn = _message_fields(data, offset)
+    prefix, offset = _text(data, offset + 9)
+    start = offset + 4
+    end = start + number_at(data, offset)[0]
     return Message(_FLAGS[flags], lsn, prefix, data[start:end], xid), end
 
 
-def _relation(data: bytes, at: int, xid: int | None = None) -> tuple[Relation, int]:
-    (oid,) = number_at(data, at)
-    namespace, at = _text(data, at + 4)
-    name, at = _text(data, at)
-    identity = _IDENTITIES[data[at]]
-    (count,) = _count(data, at + 1)
-    at += 3
+def _relation(data: bytes, offset: int, xid: int | None = None) -> tuple[Relation, int]:
+    (oid,) = number_at(data, offset)
+    namespace, offset = _text(data, offset + 4)
+    name, offset = _text(data, offset)
+    identity = _IDENTITIES[data[offset]]
+    (count,) = _count(data, offset + 1)
+    offset += 3
     columns = []
     for _ in range(count):
-        key = _FLAGS[data[at]]
-        column, at = _text(data, at + 1)
-        type_oid, type_modifier = _column_fields(data, at)
+        key = _FLAGS[data[offset]]
+        column, offset = _text(data, offset + 1)
+        type_oid, type_modifier = _column_fields(data, offset)
         columns.append(Column(column, type_oid, type_modifier, key))
-        at += 8
-    return Relation(oid, namespace, name, identity, tuple(columns), xid), at
+        offset += 8
+    return Relation(oid, namespace, name, identity, tuple(columns), xid), offset
 
 
-def _type(data: bytes, at: int, xid: int | None = None) -> tuple[Type, int]:
-    (oid,) = number_at(data, at)
-    namespace, at = _text(data, at + 4)
-    name, at = _text(data, at)
-    return Type(oid, namespace, name, xid), at
+def _type(data: bytes, offset: int, xid: int | None = None) -> tuple[Type, int]:
+    (oid,) = number_at(data, offset)
+    namespace, offset = _text(data, offset + 4)
+    name, offset = _text(data, offset)
+    return Type(oid, namespace, name, xid), offset
 
 
-def insert_at(data: bytes, at: int, xid: int | None = None) -> tuple[Insert, int]:
-    (relation,) = number_at(data, at)
-    if data[at + 4] != _NEW:
+def insert_at(data: bytes, offset: int, xid: int | None = None) -> tuple[Insert, int]:
+    (relation,) = number_at(data, offset)
+    if data[offset + 4] != _NEW:
         raise ValueError
-    new, at = row_at(data, at + 5)
-    return Insert(relation, new, xid), at
+    new, offset = row_at(data, offset + 5)
+    return Insert(relation, new, xid), offset
 
 
-def update_at(data: bytes, at: int, xid: int | None = None) -> tuple[Update, int]:
-    (relation,) = number_at(data, at)
-    kind = data[at + 4]
+def update_at(data: bytes, offset: int, xid: int | None = None) -> tuple[Update, int]:
+    (relation,) = number_at(data, offset)
+    kind = data[offset + 4]
     if kind == _NEW:
-        new, at = row_at(data, at + 5)
-        return Update(relation, new, None, None, xid), at
+        new, offset = row_at(data, offset + 5)
+        return Update(relation, new, None, None, xid), offset
     if kind not in OLD_KINDS:
         raise ValueError
-    old, at = row_at(data, at + 5)
-    if data[at] != _NEW:
+    old, offset = row_at(data, offset + 5)
+    if data[offset] != _NEW:
         raise ValueError
-    new, at = row_at(data, at + 1)
-    return Update(relation, new, old, OLD_KINDS[kind], xid), at
+    new, offset = row_at(data, offset + 1)
+    return Update(relation, new, old, OLD_KINDS[kind], xid), offset
 
 
-def delete_at(data: bytes, at: int, xid: int | None = None) -> tuple[Delete, int]:
-    (relation,) = number_at(data, at)
-    kind = data[at + 4]
+def delete_at(data: bytes, offset: int, xid: int | None = None) -> tuple[Delete, int]:
+    (relation,) = number_at(data, offset)
+    kind = data[offset + 4]
     if kind not in OLD_KINDS:
         raise ValueError
-    old, at = row_at(data, at + 5)
-    return Delete(relation, old, OLD_KINDS[kind], xid), at
+    old, offset = row_at(data, offset + 5)
+    return Delete(relation, old, OLD_KINDS[kind], xid), offset
 
 
-def _truncate(data: bytes, at: int, xid: int | None = None) -> tuple[Truncate, int]:
-    count, flags = _truncate_fields(data, at)
-    at += 5
-    end = at + 4 * count
+def _truncate(data: bytes, offset: int, xid: int | None = None) -> tuple[Truncate, int]:
+    count, flags = _truncate_fields(data, offset)
+    offset += 5
+    end = offset + 4 * count
     if end > len(data) or flags > 3:
         raise ValueError
-    relations = Layout(f">{count}I").unpack_from(data, at)
+    relations = Layout(f">{count}I").unpack_from(data, offset)
     return Truncate(relations, bool(flags & 1), bool(flags & 2), xid), end
 
 
-def _stream_start(data: bytes, at: int) -> tuple[StreamStart, int]:
-    xid, first_segment = _stream_start_fields(data, at)
-    return StreamStart(xid, _FLAGS[first_segment]), at + 5
+def _stream_start(data: bytes, offset: int) -> tuple[StreamStart, int]:
+    xid, first_segment = _stream_start_fields(data, offset)
+    return StreamStart(xid, _FLAGS[first_segment]), offset + 5
 
 
-def _stream_stop(data: bytes, at: int) -> tuple[StreamStop, int]:
-    return StreamStop(), at
+def _stream_stop(data: bytes, offset: int) -> tuple[StreamStop, int]:
+    return StreamStop(), offset
 
 
-def _stream_commit(data: bytes, at: int) -> tuple[StreamCommit, int]:
-    xid, flags, commit_lsn, end_lsn, commit_time = _stream_commit_fields(data, at)
+def _stream_commit(data: bytes, offset: int) -> tuple[StreamCommit, int]:
+    xid, flags, commit_lsn, end_lsn, commit_time = _stream_commit_fields(data, offset)
     if flags:
         raise ValueError
-    return StreamCommit(xid, commit_lsn, end_lsn, commit_time), at + 29
+    return StreamCommit(xid, commit_lsn, end_lsn, commit_time), offset + 29
 
 
-def short_abort(data: bytes, at: int) -> tuple[StreamAbort, int]:
-    return StreamAbort(*_abort_fields(data, at)), at + 8
+def short_abort(data: bytes, offset: int) -> tuple[StreamAbort, int]:
+    return StreamAbort(*_abort_fields(data, offset)), offset + 8
 
 
-def long_abort(data: bytes, at: int) -> tuple[StreamAbort, int]:
-    return StreamAbort(*_parallel_abort_fields(data, at)), at + 24
+def long_abort(data: bytes, offset: int) -> tuple[StreamAbort, int]:
+    return StreamAbort(*_parallel_abort_fields(data, offset)), offset + 24
 
 
-def _begin_prepare(data: bytes, at: int) -> tuple[BeginPrepare, int]:
-    prepare_lsn, end_lsn, prepare_time, xid = _begin_prepare_fields(data, at)
-    gid, at = _text(data, at + 28)
-    return BeginPrepare(prepare_lsn, end_lsn, prepare_time, xid, gid), at
+def _begin_prepare(data: bytes, offset: int) -> tuple[BeginPrepare, int]:
+    prepare_lsn, end_lsn, prepare_time, xid = _begin_prepare_fields(data, offset)
+    gid, offset = _text(data, offset + 28)
+    return BeginPrepare(prepare_lsn, end_lsn, prepare_time, xid, gid), offset
 
 
 def _prepared(
     kind: type[Prepare] | type[CommitPrepared] | type[StreamPrepare],
 ) -> Reader:
-    def read(data: bytes, at: int) -> tuple[AnyMessage, int]:
-        flags, lsn, end_lsn, time, xid = _prepare_fields(data, at)
+    def read(data: bytes, offset: int) -> tuple[AnyMessage, int]:
+        flags, lsn, end_lsn, time, xid = _prepare_fields(data, offset)
         if flags:
             raise ValueError
-        gid, at = _text(data, at + 29)
-        return kind(lsn, end_lsn, time, xid, gid), at
+        gid, offset = _text(data, offset + 29)
+        return kind(lsn, end_lsn, time, xid, gid), offset
 
     return read
 
 
-def _rollback_prepared(data: bytes, at: int) -> tuple[RollbackPrepared, int]:
-    flags, prepare_end_lsn, rollback_end_lsn, prepare_time, rollback_time, xid = _rollback_fields(data, at)
+def _rollback_prepared(data: bytes, offset: int) -> tuple[RollbackPrepared, int]:
+    flags, prepare_end_lsn, rollback_end_lsn, prepare_time, rollback_time, xid = _rollback_fields(data, offset)
     if flags:
         raise ValueError
-    gid, at = _text(data, at + 37)
-    return RollbackPrepared(prepare_end_lsn, rollback_end_lsn, prepare_time, rollback_time, xid, gid), at
+    gid, offset = _text(data, offset + 37)
+    return RollbackPrepared(prepare_end_lsn, rollback_end_lsn, prepare_time, rollback_time, xid, gid), offset
 
 
 def after_xid(read: PrefixedReader) -> Reader:
-    def read_prefixed(data: bytes, at: int) -> tuple[AnyMessage, int]:
-        return read(data, at + 4, number_at(data, at)[0])
+    def read_prefixed(data: bytes, offset: int) -> tuple[AnyMessage, int]:
+        return read(data, offset + 4, number_at(data, offset)[0])
 
     return read_prefixed
 

@@ -257,18 +257,18 @@ def _read_delete(data: bytes) -> AnyMessage:
     return _delete(data, 1, None)
 
 
-def _insert(data: bytes, at: int, xid: int | None) -> AnyMessage:
-    relation, kind, columns = _change_at(data, at)
+def _insert(data: bytes, offset: int, xid: int | None) -> AnyMessage:
+    relation, kind, columns = _change_at(data, offset)
     if kind == _NEW:
-        new = text_row(data[at + 5 :], columns)
+        new = text_row(data[offset + 5 :], columns)
         if new is not None:
             return Insert(relation, new, xid)
-    return _exact(*insert_at(data, at, xid), data)
+    return _exact(*insert_at(data, offset, xid), data)
 
 
-def _update(data: bytes, at: int, xid: int | None) -> AnyMessage:
-    relation, kind, columns = _change_at(data, at)
-    start = at + 5
+def _update(data: bytes, offset: int, xid: int | None) -> AnyMessage:
+    relation, kind, columns = _change_at(data, offset)
+    start = offset + 5
     old: Row | None = None
     if kind != _NEW:
         # Both rows have the same number of columns. A wrong end of the first one makes it unreadable.
@@ -279,16 +279,16 @@ def _update(data: bytes, at: int, xid: int | None) -> AnyMessage:
         new = text_row(data[start:], columns)
         if new is not None:
             return Update(relation, new, old, OLD_KINDS.get(kind), xid)
-    return _exact(*update_at(data, at, xid), data)
+    return _exact(*update_at(data, offset, xid), data)
 
 
-def _delete(data: bytes, at: int, xid: int | None) -> AnyMessage:
-    relation, kind, columns = _change_at(data, at)
+def _delete(data: bytes, offset: int, xid: int | None) -> AnyMessage:
+    relation, kind, columns = _change_at(data, offset)
     if kind in OLD_KINDS:
-        old = text_row(data[at + 5 :], columns)
+        old = text_row(data[offset + 5 :], columns)
         if old is not None:
             return Delete(relation, old, OLD_KINDS[kind], xid)
-    return _exact(*delete_at(data, at, xid), data)
+    return _exact(*delete_at(data, offset, xid), data)
 
 
 _CHANGES = {ord("I"): _insert, ord("U"): _update, ord("D"): _delete}

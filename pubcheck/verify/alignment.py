@@ -276,7 +276,7 @@ def _blocks(
     while end < min(len(left), len(right)) - start and key(left[-1 - end]) == key(right[-1 - end]):
         end += 1
     left, right = left[start : len(left) - end], right[start : len(right) - end]
-    matcher = SequenceMatcher(None, [key(each) for each in left], [key(each) for each in right], autojunk=False)
+    matcher = SequenceMatcher(None, [key(item) for item in left], [key(item) for item in right], autojunk=False)
     for tag, first, last, begin, stop in matcher.get_opcodes():
         if tag != "equal":
             yield left[first:last], right[begin:stop]

@@ -112,7 +112,10 @@ class RouteCheck:
         }
         self.truncates = published is not None and published.truncate
         filters = tuple(self.filters.values())
-        ids = tuple(None if each is None else tuple(id(condition) for _, condition in each) for each in filters)
+        ids = tuple(
+            None if row_filter is None else tuple(id(condition) for _, condition in row_filter)
+            for row_filter in filters
+        )
         own = (published is None, self.truncates, self.full, self._known_identity, tuple(self.key), route.certain)
         self.signature = (id(route.state), route.target.oid, route.numbers, ids, own)
         """Equal for routes by which the same changes come."""

@@ -27,7 +27,7 @@ CREATE PUBLICATION feed FOR TABLE profiles;
 """
 
 
-def found(statement: str, convention: str = "", made: str = MADE) -> Diagnostic:
+def finding_of(statement: str, convention: str = "", made: str = MADE) -> Diagnostic:
     result = Linter(Config()).lint(Unit((Source("a.sql", made + statement),), convention=convention))
     (finding,) = [diagnostic for diagnostic in result.diagnostics if diagnostic.rule in ("PUB106", "PUB107")]
     return finding
@@ -62,7 +62,7 @@ def found(statement: str, convention: str = "", made: str = MADE) -> Diagnostic:
     ],
 )
 def test_one_slip_is_a_warning_that_says_what_may_be_meant(statement: str, meant: str | None) -> None:
-    finding = found(statement)
+    finding = finding_of(statement)
     assert finding.certainty == "assumed"
     if meant is None:
         assert (finding.severity, "did you mean" in finding.message) == ("note", False)
@@ -88,7 +88,7 @@ def test_one_slip_is_a_warning_that_says_what_may_be_meant(statement: str, meant
     ],
 )
 def test_the_fix_writes_the_name_that_may_be_meant(statement: str, new: str) -> None:
-    (fix,) = found(statement).fixes
+    (fix,) = finding_of(statement).fixes
     (edit,) = fix.edits
     text = MADE + statement
     assert fix.applicability == "unsafe"
@@ -96,7 +96,7 @@ def test_the_fix_writes_the_name_that_may_be_meant(statement: str, new: str) -> 
 
 
 def test_a_table_in_a_misspelt_schema() -> None:
-    finding = found(
+    finding = finding_of(
         "CREATE PUBLICATION p FOR TABLE warehuose.customers;", made=MADE + "CREATE TABLE warehouse.customers ();"
     )
     assert finding.message.endswith('; did you mean "warehouse.customers"?')
@@ -107,21 +107,21 @@ def test_names_of_a_series_are_not_offered() -> None:
     made = "".join(
         f"CREATE SCHEMA t{number}; CREATE TABLE t{number}.orders (id int PRIMARY KEY);\n" for number in range(5)
     )
-    assert found("CREATE PUBLICATION p FOR TABLE orders", made=made).severity == "note"
+    assert finding_of("CREATE PUBLICATION p FOR TABLE orders", made=made).severity == "note"
 
 
 def test_a_table_that_is_created_later_is_said_to_be_as_before() -> None:
-    finding = found("CREATE PUBLICATION p FOR TABLE profile; CREATE TABLE profile (id int PRIMARY KEY);")
+    finding = finding_of("CREATE PUBLICATION p FOR TABLE profile; CREATE TABLE profile (id int PRIMARY KEY);")
     assert finding.message == 'table "profile" is created later, on line 13'
 
 
 def test_where_something_is_not_followed_it_stays_a_note() -> None:
-    finding = found("\\i other.sql\nCREATE PUBLICATION p FOR TABLE profile;")
+    finding = finding_of("\\i other.sql\nCREATE PUBLICATION p FOR TABLE profile;")
     assert (finding.severity, finding.message.endswith('did you mean "profiles"?')) == ("note", True)
 
 
 def test_the_publication_of_a_platform_may_be_meant() -> None:
-    finding = found("ALTER PUBLICATION supabase_realtim ADD TABLE profiles", convention="supabase")
+    finding = finding_of("ALTER PUBLICATION supabase_realtim ADD TABLE profiles", convention="supabase")
     assert finding.message.endswith('did you mean "supabase_realtime"?')
 
 

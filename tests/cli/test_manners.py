@@ -141,11 +141,11 @@ def test_output_with_a_hyphen_goes_to_standard_output(pubcheck: Call) -> None:
     assert pubcheck("explain", "-o", "-", "a.sql").out.startswith("Publication p")
 
 
-@pytest.mark.parametrize("given", [".", "./", "./a.sql", "././/a.sql", "a.sql"])
-def test_paths_begin_without_the_current_folder(pubcheck: Call, given: str) -> None:
+@pytest.mark.parametrize("path", [".", "./", "./a.sql", "././/a.sql", "a.sql"])
+def test_paths_begin_without_the_current_folder(pubcheck: Call, path: str) -> None:
     Path("a.sql").write_text(TABLE + PUBLICATION)
     for name in ("concise", "github", "gitlab", "json", "jsonl", "sarif", "checkstyle", "junit", "text", "markdown"):
-        called = pubcheck("lint", given, "--format", name)
+        called = pubcheck("lint", path, "--format", name)
         assert "a.sql" in called.out
         assert "/a.sql" not in called.out
 

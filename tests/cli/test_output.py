@@ -54,7 +54,7 @@ def test_text_in_a_file_has_excerpts_and_no_colour(schema: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("option", "message"),
     [
         ("sarf:a", "there is no format 'sarf'; there are text, concise"),
         ("sarif", "missing file name, for example sarif:report.sarif"),
@@ -64,11 +64,11 @@ def test_text_in_a_file_has_excerpts_and_no_colour(schema: str) -> None:
     ],
 )
 def test_what_cannot_be_written_is_said_before_anything_is_done(
-    given: str, said: str, schema: str, capsys: pytest.CaptureFixture[str]
+    option: str, message: str, schema: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["lint", schema, "--output", given]) == 2
+    assert run(["lint", schema, "--output", option]) == 2
     printed = capsys.readouterr()
-    assert said in printed.err
+    assert message in printed.err
     assert printed.out == ""
 
 

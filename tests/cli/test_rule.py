@@ -43,7 +43,7 @@ def test_colour_is_for_those_who_ask(pubcheck: Call) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    ("code", "reason"),
     [
         ("PUB302x", "did you mean PUB30"),
         ("relation-mising", "did you mean relation-missing?"),
@@ -51,8 +51,8 @@ def test_colour_is_for_those_who_ask(pubcheck: Call) -> None:
         ("PUB999", "did you mean PUB9"),
     ],
 )
-def test_an_unknown_rule_exits_2_with_the_nearest(pubcheck: Call, given: str, reason: str) -> None:
-    called = pubcheck("rule", given)
+def test_an_unknown_rule_exits_2_with_the_nearest(pubcheck: Call, code: str, reason: str) -> None:
+    called = pubcheck("rule", code)
     assert (called.status, called.out) == (2, "")
     assert reason in called.err
 

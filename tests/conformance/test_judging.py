@@ -28,7 +28,7 @@ def case(
     )
 
 
-def said(
+def reported(
     server: ServerAnswer | None,
     start: int,
     phase: Phase = "ddl",
@@ -76,20 +76,20 @@ def linter(monkeypatch: pytest.MonkeyPatch) -> Callable[[Predict], None]:
 
 def test_the_servers_own_words_agree(linter: Callable[[Predict], None]) -> None:
     judged = case(REFUSED)
-    linter(said(SERVER, text_of(judged)[1]))
+    linter(reported(SERVER, text_of(judged)[1]))
     assert judge(judged, 18).worded
 
 
 def test_other_words_agree_in_the_verdict_only(linter: Callable[[Predict], None]) -> None:
     judged = case(REFUSED)
-    linter(said(ServerAnswer("42703", "no such column", position=41), text_of(judged)[1]))
+    linter(reported(ServerAnswer("42703", "no such column", position=41), text_of(judged)[1]))
     result = judge(judged, 18)
     assert (result.agreed, result.worded, result.differences) == (True, False, ("message",))
 
 
 def test_another_sqlstate_does_not_agree(linter: Callable[[Predict], None]) -> None:
     judged = case(REFUSED)
-    linter(said(ServerAnswer("42P10", 'column "b" does not exist', position=41), text_of(judged)[1]))
+    linter(reported(ServerAnswer("42P10", 'column "b" does not exist', position=41), text_of(judged)[1]))
     assert not judge(judged, 18).agreed
 
 
@@ -101,12 +101,12 @@ def test_silence_misses_an_error_and_agrees_with_an_acceptance(linter: Callable[
 
 def test_a_refusal_of_what_was_accepted_is_invented(linter: Callable[[Predict], None]) -> None:
     judged = case(Recorded(ok=True))
-    linter(said(SERVER, text_of(judged)[1]))
+    linter(reported(SERVER, text_of(judged)[1]))
     assert judge(judged, 18).invented
 
 
 def test_a_refusal_of_the_setup_is_invented_also_where_the_statement_fails(linter: Callable[[Predict], None]) -> None:
-    linter(said(SERVER, 0))
+    linter(reported(SERVER, 0))
     result = judge(case(REFUSED), 18)
     assert (result.agreed, len(result.invented)) == (False, 1)
 
@@ -114,20 +114,20 @@ def test_a_refusal_of_the_setup_is_invented_also_where_the_statement_fails(linte
 def test_a_refused_write_is_matched_by_table_and_operation(linter: Callable[[Predict], None]) -> None:
     judged = case(UNUPDATABLE, "UPDATE t SET a = 1", "dml")
     server = ServerAnswer("55000", UNUPDATABLE.message or "")
-    linter(said(server, 0, "write", "update"))
+    linter(reported(server, 0, "write", "update"))
     assert judge(judged, 18).worded
-    linter(said(server, 0, "write", "delete"))
+    linter(reported(server, 0, "write", "delete"))
     assert not judge(judged, 18).agreed
-    linter(said(server, 0, "write", "update", "public.other"))
+    linter(reported(server, 0, "write", "update", "public.other"))
     assert not judge(judged, 18).agreed
 
 
 def test_an_accepted_write_forbids_a_refusal_of_that_operation_only(linter: Callable[[Predict], None]) -> None:
     judged = case(Recorded(ok=True), "UPDATE t SET a = 1", "dml")
     server = ServerAnswer("55000", "cannot")
-    linter(said(server, 0, "write", "update"))
+    linter(reported(server, 0, "write", "update"))
     assert judge(judged, 18).invented
-    linter(said(server, 0, "write", "delete"))
+    linter(reported(server, 0, "write", "delete"))
     assert judge(judged, 18).agreed
 
 

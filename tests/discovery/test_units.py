@@ -33,7 +33,7 @@ def read(*files: File) -> Reading:
     return read_unit(files, (18,))
 
 
-def said(reading: Reading) -> list[tuple[str, str, str]]:
+def notes_of(reading: Reading) -> list[tuple[str, str, str]]:
     return [(finding.rule, finding.span.source.label, finding.message) for finding in reading.diagnostics]
 
 
@@ -80,7 +80,7 @@ def test_a_link_to_nothing_is_reported(tree: Path) -> None:
     (tree / "db" / "gone.sql").symlink_to("nowhere.sql")
     (tree / "db" / "self.sql").symlink_to("self.sql")
     reading = read(*find_units(["db"])[0].files)
-    assert [note[:2] for note in said(reading)] == [("PUB001", "db/gone.sql"), ("PUB001", "db/self.sql")]
+    assert [note[:2] for note in notes_of(reading)] == [("PUB001", "db/gone.sql"), ("PUB001", "db/self.sql")]
     assert [source.label for source in reading.sources] == ["db/a.sql", "db/b.sql"]
 
 
@@ -102,7 +102,7 @@ def test_standard_input_is_a_unit_with_the_name_it_is_given() -> None:
 def test_a_missing_path_is_reported_and_the_rest_is_read(tree: Path) -> None:
     (unit,) = find_units(["nowhere.sql", "db/a.sql"], together=True)
     reading = read(*unit.files)
-    assert said(reading) == [("PUB001", "nowhere.sql", "this cannot be read: No such file or directory")]
+    assert notes_of(reading) == [("PUB001", "nowhere.sql", "this cannot be read: No such file or directory")]
     assert [source.label for source in reading.sources] == ["db/a.sql"]
     assert reading.diagnostics[0].certainty == "certain"
     assert reading.diagnostics[0].severity == "error"
@@ -119,18 +119,18 @@ def test_a_folder_that_cannot_be_listed_is_reported(tree: Path, monkeypatch: pyt
     monkeypatch.setattr(os, "scandir", refusing)
     first, second = find_units(["db"])
     assert [file.label for file in first.files] == ["db/a.sql", "db/b.sql"]
-    assert said(read(*second.files)) == [("PUB001", "db/v2", "this cannot be read: Permission denied")]
+    assert notes_of(read(*second.files)) == [("PUB001", "db/v2", "this cannot be read: Permission denied")]
 
 
 def test_a_path_that_no_system_takes_is_reported() -> None:
     (unit,) = find_units(["a\0b"])
-    assert [note[0] for note in said(read(*unit.files))] == ["PUB001"]
+    assert [note[0] for note in notes_of(read(*unit.files))] == ["PUB001"]
 
 
 def test_what_is_no_text_is_reported_and_left_out(tree: Path) -> None:
     (tree / "db" / "dump.sql").write_bytes(b"PGDMP\x01\x0e\x00\x00")
     reading = read(*find_units(["db"])[0].files)
-    assert [note[:2] for note in said(reading)] == [("PUB002", "db/dump.sql")]
+    assert [note[:2] for note in notes_of(reading)] == [("PUB002", "db/dump.sql")]
     assert [source.label for source in reading.sources] == ["db/a.sql", "db/b.sql"]
 
 

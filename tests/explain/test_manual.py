@@ -170,12 +170,12 @@ def test_of_a_table_without_partitions_only_truncate_is_sent(
 
 def arrived(major: int, made: str) -> dict[str, list[int]]:
     """The values that arrive of the manual's rows, by the name under which they do."""
-    found: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for line in decoded(major, (*TREE, made), "p4", TREE_INSERTS, False):
         verb, table, rest = line.split(maxsplit=2)
         assert verb == "INSERT"
-        found.setdefault(table, []).append(int("".join(char for char in rest if char.isdigit())))
-    return {table: sorted(rows) for table, rows in found.items()}
+        numbers.setdefault(table, []).append(int("".join(char for char in rest if char.isdigit())))
+    return {table: sorted(rows) for table, rows in numbers.items()}
 
 
 def test_p1_p2_and_p3_together() -> None:

@@ -130,7 +130,7 @@ def test_a_statement_is_found_in_every_kind_of_string(kind: str, text: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "given"),
+    ("kind", "text", "sql"),
     [
         ("python", r'"ALTER PUBLICATION p ADD TABLE \"Foo\""', 'ALTER PUBLICATION p ADD TABLE "Foo"'),
         ("javascript", r"'DROP PUBLICATION \'x\''", None),
@@ -152,8 +152,8 @@ def test_a_statement_is_found_in_every_kind_of_string(kind: str, text: str) -> N
         ("ruby", r"'DROP PUBLICATION \"P\"'", None),
     ],
 )
-def test_postgres_is_given_what_the_string_says(kind: str, text: str, given: str | None) -> None:
-    assert sent(kind, text) == ([] if given is None else [given])
+def test_postgres_is_given_what_the_string_says(kind: str, text: str, sql: str | None) -> None:
+    assert sent(kind, text) == ([] if sql is None else [sql])
 
 
 def test_escaped_dollar_quotes_of_a_here_document_stay_quotes() -> None:

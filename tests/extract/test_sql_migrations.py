@@ -65,7 +65,7 @@ def test_changesets_for_other_databases_are_not_run_and_conditional_ones_perhaps
 
 
 @pytest.mark.parametrize(
-    ("text", "given"),
+    ("text", "sql"),
     [
         ("ALTER PUBLICATION p ADD TABLE {{ schema }}.t;", "ALTER PUBLICATION p ADD TABLE ___schema___.t"),
         ("ALTER PUBLICATION ${pub} ADD TABLE t;", "ALTER PUBLICATION __pub_ ADD TABLE t"),
@@ -77,8 +77,8 @@ def test_changesets_for_other_databases_are_not_run_and_conditional_ones_perhaps
         ("{{!-- it's --}}DROP PUBLICATION p;", "DROP PUBLICATION p"),
     ],
 )
-def test_of_a_template_names_stand_for_values_and_control_blocks_are_blank(text: str, given: str) -> None:
-    assert sent(text) == [given]
+def test_of_a_template_names_stand_for_values_and_control_blocks_are_blank(text: str, sql: str) -> None:
+    assert sent(text) == [sql]
 
 
 def test_what_stands_in_a_block_of_a_template_runs_perhaps() -> None:

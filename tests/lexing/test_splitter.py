@@ -31,7 +31,7 @@ def texts(text: str) -> list[str]:
 def recovered(text: str, refused: Callable[[Statement], bool] = lambda statement: True) -> list[str]:
     """The statements' texts when the linter asks to recover from each that ``refused`` says the parser refuses."""
     splitter = Splitter(Source("test", text))
-    found: list[str] = []
+    pieces: list[str] = []
     for item in splitter:
         if isinstance(item, Statement) and refused(item):
             shortened = splitter.recover(item)
@@ -41,10 +41,10 @@ def recovered(text: str, refused: Callable[[Statement], bool] = lambda statement
                 item = shortened
         assert text[item.start : item.end] == item.text
         if isinstance(item, Statement):
-            assert item.index == len(found)
+            assert item.index == len(pieces)
             assert len(item.sql) == len(item.text)
-            found.append(item.text)
-    return found
+            pieces.append(item.text)
+    return pieces
 
 
 @pytest.mark.parametrize(
@@ -317,11 +317,11 @@ def test_only_the_last_statement_can_be_recovered_from() -> None:
 
 def test_commands_within_a_refused_statement_are_not_told_twice() -> None:
     splitter = Splitter(Source("test", "x ( \\if 1\n,\nCREATE y;\n\\endif\n;\nCREATE z );"))
-    found = []
+    pieces = []
     for item in splitter:
         shortened = splitter.recover(item) if isinstance(item, Statement) else None
-        found.append((shortened or item).text)
-    assert found == ["x ( \\if 1\n,", "\\if 1", "CREATE y", "\\endif", "CREATE z )"]
+        pieces.append((shortened or item).text)
+    assert pieces == ["x ( \\if 1\n,", "\\if 1", "CREATE y", "\\endif", "CREATE z )"]
 
 
 class Counting(Splitter):
@@ -388,11 +388,11 @@ def test_a_search_that_failed_is_not_made_again() -> None:
     assert splitter._ends_of._last_dollar_quote is not None
     assert splitter._ends_of.comment(len(opened) - 4) == -1
     nested = Splitter(Source("test", "CREATE /* /* */\nCREATE /* /* */ x"))
-    found = []
+    pieces = []
     for item in nested:
         assert isinstance(item, Statement)
-        found.append((nested.recover(item) or item).text)
-    assert found == ["CREATE /* /* */", "CREATE /* /* */ x"]
+        pieces.append((nested.recover(item) or item).text)
+    assert pieces == ["CREATE /* /* */", "CREATE /* /* */ x"]
 
 
 class Careful(Splitter):
@@ -454,12 +454,12 @@ rubbish = st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join)
 @given(rubbish, st.booleans())
 def test_the_quick_way_and_the_careful_way_agree(text: str, refuse: bool) -> None:
     def run(splitter: Splitter) -> list[Statement | PsqlCommand]:
-        found = []
+        pieces = []
         for item in splitter:
             if refuse and isinstance(item, Statement):
                 item = splitter.recover(item) or item
-            found.append(item)
-        return found
+            pieces.append(item)
+        return pieces
 
     source = Source("test", text)
     assert run(Splitter(source)) == run(Careful(source))
@@ -510,10 +510,10 @@ def test_well_formed_sql_is_split_as_the_parser_splits_it(
     parts: list[tuple[str, str, str]], terminated: bool, last: str
 ) -> None:
     text = ";".join("".join(part) for part in parts) + (";" if terminated and parts else "") + last
-    found = statements(text)
-    assert [statement.text for statement in found] == [written for _, written, _ in parts]
+    pieces = statements(text)
+    assert [statement.text for statement in pieces] == [written for _, written, _ in parts]
     ends = 0
-    for statement, (before, written, after) in zip(found, parts, strict=True):
+    for statement, (before, written, after) in zip(pieces, parts, strict=True):
         assert statement.start == ends + len(before)
         assert statement.end == statement.start + len(written)
         ends = statement.end + len(after) + 1
@@ -522,7 +522,7 @@ def test_well_formed_sql_is_split_as_the_parser_splits_it(
         if parts and (with_parser or "ATOMIC" not in text):
             slices = split(text, with_parser=with_parser, only_slices=True)
             # The comments around a statement are part of pglast's slices, not of ours.
-            assert [bare(text[whole]) for whole in slices] == [statement.text for statement in found]
+            assert [bare(text[whole]) for whole in slices] == [statement.text for statement in pieces]
 
 
 def bare(text: str) -> str:

@@ -133,7 +133,7 @@ def test_pub860_wal_level_is_too_low_for_decoding(level: str, major: int, refuse
     assert not lint("PUB860", facts, OBJECTS[:3], major), "without a publication nobody needs it"
 
 
-@pytest.mark.parametrize(("usage", "found"), [
+@pytest.mark.parametrize(("usage", "expected"), [
     ({"slots": 9, "wal_senders": 9}, []),
     ({"slots": 10}, ["all 10 replication slots"]),
     ({"wal_senders": 11}, ["all 10 walsenders"]),
@@ -141,9 +141,9 @@ def test_pub860_wal_level_is_too_low_for_decoding(level: str, major: int, refuse
     ({"subscription_workers": 3, "waiting_subscriptions": ("s",)}, []),
     ({"subscription_workers": 4, "waiting_subscriptions": ("s",)}, ["all 4 logical replication workers"]),
 ])  # fmt: skip
-def test_pub861_a_limit_is_reached(usage: dict[str, Any], found: list[str]) -> None:
+def test_pub861_a_limit_is_reached(usage: dict[str, Any], expected: list[str]) -> None:
     messages = [finding.message.partition(" are in use")[0] for finding in lint("PUB861", with_usage(**usage))]
-    assert messages == found
+    assert messages == expected
 
 
 def test_pub861_one_is_not_all() -> None:
@@ -215,7 +215,7 @@ def test_pub866_is_assumed_where_a_standby_may_have_slots() -> None:
 INACTIVE = replace(SLOT, active=False)
 
 
-@pytest.mark.parametrize(("slot", "age", "major", "found"), [
+@pytest.mark.parametrize(("slot", "age", "major", "expected"), [
     (SLOT, 100, 17, []),
     (replace(SLOT, reader=OTHER), 100, 17, [("error", "certain")]),
     (replace(SLOT, reader=OTHER), 100, 18, [("warning", "certain")]),
@@ -229,10 +229,10 @@ INACTIVE = replace(SLOT, active=False)
     (replace(INACTIVE, wal_status="lost"), 5, 17, []),
 ])  # fmt: skip
 def test_pub867_a_publication_is_missing_or_younger_than_the_slot(
-    slot: Slot, age: int, major: int, found: list[tuple[str, str]]
+    slot: Slot, age: int, major: int, expected: list[tuple[str, str]]
 ) -> None:
     facts = replace(with_slots(slot), publication_ages={"shop": age})
-    assert [(finding.severity, finding.certainty) for finding in lint("PUB867", facts, major=major)] == found
+    assert [(finding.severity, finding.certainty) for finding in lint("PUB867", facts, major=major)] == expected
 
 
 @pytest.mark.parametrize(("rows", "severity"), [(1000.0, "warning"), (50.0, None)])
@@ -261,7 +261,7 @@ KEY = records.Index(
 )
 
 
-@pytest.mark.parametrize(("changes", "more", "found"), [
+@pytest.mark.parametrize(("changes", "more", "expected"), [
     ({}, (), 0),
     ({"updates": 2 * DAY}, (), 1),
     ({"updates": DAY, "deletes": DAY}, (), 1),
@@ -274,10 +274,10 @@ KEY = records.Index(
     ({"size": 2048 * 1_000_000, "seconds": DAY - 1}, (), 0),
 ])  # fmt: skip
 def test_pub869_identity_full_is_reported_for_wide_or_busy_tables(
-    changes: dict[str, Any], more: tuple[records.AnyObject, ...], found: int
+    changes: dict[str, Any], more: tuple[records.AnyObject, ...], expected: int
 ) -> None:
     facts = replace(FACTS, tables=(replace(TABLE, **changes),))
-    assert len(lint("PUB869", facts, (*OBJECTS, *more))) == found
+    assert len(lint("PUB869", facts, (*OBJECTS, *more))) == expected
     inserts = records.Publication(name="shop", oid=16410, owner="postgres", update=False, delete=False)
     assert not lint("PUB869", facts, (*OBJECTS[:3], inserts, *OBJECTS[4:], *more))
 
@@ -296,7 +296,7 @@ def test_pub869_a_primary_key_is_not_to_be_added_again(key: records.Index, advic
 TO_COPY = (SubscriptionTable("public.orders", "d"),)
 
 
-@pytest.mark.parametrize(("changes", "found"), [
+@pytest.mark.parametrize(("changes", "expected"), [
     ({}, []),
     ({"enabled": False, "running": False}, [("PUB870", "warning", "certain")]),
     ({"running": False}, [("PUB871", "warning", "assumed")]),
@@ -309,11 +309,11 @@ TO_COPY = (SubscriptionTable("public.orders", "d"),)
      [("PUB870", "warning", "certain"), ("PUB872", "warning", "certain")]),
 ])  # fmt: skip
 def test_pub870_to_pub872_a_subscription_does_not_run(
-    changes: dict[str, Any], found: list[tuple[str, str, str]]
+    changes: dict[str, Any], expected: list[tuple[str, str, str]]
 ) -> None:
     facts, objects = with_subscription(**changes), (*OBJECTS, SUBSCRIPTION)
     diagnostics = [finding for code in ("PUB870", "PUB871", "PUB872") for finding in lint(code, facts, objects)]
-    assert [(finding.rule, finding.severity, finding.certainty) for finding in diagnostics] == found
+    assert [(finding.rule, finding.severity, finding.certainty) for finding in diagnostics] == expected
 
 
 def test_pub870_names_the_errors_that_disabled_a_subscription() -> None:
@@ -330,17 +330,17 @@ def test_a_migration_on_a_running_server_adds_no_subscriber_and_no_findings_of_i
         assert not lint(code, with_slots(SLOT), migration=MIGRATION)
 
 
-@pytest.mark.parametrize(("slots", "found"), [
+@pytest.mark.parametrize(("slots", "expected"), [
     ((), ("note", "assumed", "a subscription to it")),
     ((SLOT,), ("warning", "certain", 'the reader of slot "crm"')),
     ((replace(SLOT, reader=replace(READER, subscription="s")),), ("warning", "assumed", 'the reader of slot "crm"')),
     ((replace(SLOT, reader=None),), ("note", "assumed", "a subscription to it")),
 ])  # fmt: skip
 def test_pub811_a_migration_drops_a_publication_that_a_slot_reads(
-    slots: tuple[Slot, ...], found: tuple[str, str, str]
+    slots: tuple[Slot, ...], expected: tuple[str, str, str]
 ) -> None:
     [finding] = lint("PUB811", with_slots(*slots), migration=MIGRATION)
-    severity, certainty, reader = found
+    severity, certainty, reader = expected
     assert (finding.severity, finding.certainty) == (severity, certainty)
     assert f"is dropped and recreated: {reader}" in finding.message
 

@@ -8,7 +8,7 @@ from pubcheck.measure.canonical import canonical
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("a > 5 AND c = 'NSW'", "((c = 'NSW') and 5 < A)"),
         ("t1.a > 5", "public.t1.a > 5"),
@@ -23,12 +23,12 @@ from pubcheck.measure.canonical import canonical
         ("a BETWEEN SYMMETRIC 5 AND 1", "a BETWEEN SYMMETRIC 1 AND 5"),
     ],
 )
-def test_what_means_the_same_looks_the_same(one: str, other: str) -> None:
-    assert canonical(one) == canonical(other) is not None
+def test_what_means_the_same_looks_the_same(first: str, other: str) -> None:
+    assert canonical(first) == canonical(other) is not None
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("a > 5", "a >= 5"),
         ("c = 'NSW'", "c = 'nsw'"),
@@ -48,8 +48,8 @@ def test_what_means_the_same_looks_the_same(one: str, other: str) -> None:
         ("NOT a = ANY (b)", "a <> ANY (b)"),
     ],
 )
-def test_what_differs_looks_different(one: str, other: str) -> None:
-    assert canonical(one) != canonical(other)
+def test_what_differs_looks_different(first: str, other: str) -> None:
+    assert canonical(first) != canonical(other)
 
 
 def test_reserved_words_stay_quoted() -> None:

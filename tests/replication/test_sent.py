@@ -154,15 +154,15 @@ def test_filters_and_lists_that_never_count() -> None:
         """
     )
 
-    def found(publication: str) -> list[tuple[int, int]]:
+    def unused(publication: str) -> list[tuple[int, int]]:
         return [
             (clause.entry.relation, clause.by)
             for clause in unused_clauses(catalog, catalog.publication_names[publication])
         ]
 
-    assert found("p") == [(oid(catalog, "s.leaf"), oid(catalog, "pt"))]
-    assert found("q") == [(oid(catalog, "other"), 0)]
-    assert found("r") == []
+    assert unused("p") == [(oid(catalog, "s.leaf"), oid(catalog, "pt"))]
+    assert unused("q") == [(oid(catalog, "other"), 0)]
+    assert unused("r") == []
 
 
 def test_an_operation_that_only_an_overruled_publication_publishes_is_sent_unfiltered() -> None:

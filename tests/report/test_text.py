@@ -52,13 +52,13 @@ def test_nothing_found_says_what_was_looked_at() -> None:
 
 def test_the_closing_line_counts_severities_and_what_is_assumed() -> None:
     where = span(ORDERS, "eu")
-    found = [
+    findings = [
         diagnostic(where),
         diagnostic(where, severity="warning", certainty="assumed"),
         diagnostic(where, severity="warning"),
         diagnostic(where, severity="note", certainty="assumed"),
     ]
-    assert "".join(render(reported(*found, files=3, statements=1))).splitlines()[-1] == (
+    assert "".join(render(reported(*findings, files=3, statements=1))).splitlines()[-1] == (
         "Found 1 error, 2 warnings (1 assumed), 1 note (1 assumed) in 1 statement of 3 files (PostgreSQL 18)."
     )
 
@@ -149,14 +149,14 @@ def test_update_and_delete_of_one_table_are_one_block_with_both_answers() -> Non
 
 def test_other_statements_rules_and_standings_are_blocks_of_their_own() -> None:
     other = structs.replace(famous(), object="public.b")
-    found = [
+    findings = [
         famous(),
         structs.replace(other, rule="PUB305"),
         structs.replace(other, certainty="assumed"),
         structs.replace(other, postgres=(15,)),
         structs.replace(other, statement=StatementRef(ORDERS, 2, 0)),
     ]
-    assert shown(*found).count("[PUB30") == 5
+    assert shown(*findings).count("[PUB30") == 5
 
 
 def test_related_places_in_other_files_follow() -> None:

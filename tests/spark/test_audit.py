@@ -251,13 +251,15 @@ def test_each_table_has_its_own_identity(audits: Audits, plant: Plant) -> None:
 def test_findings_are_the_same_however_the_input_is_written(audits: Audits, plant: Plant) -> None:
     corpus = plant({"a/a.sql": PUBLISHES, "b/db/1.sql": PUBLISHES, "b/db/2.sql": "DROP PUBLICATION none;"})
     corpus.rename("moved")
-    found = []
+    observed = []
     for number, where in enumerate(("moved", "./moved/", os.path.abspath("moved"), "moved/*", "../*/moved/[ab]")):
         audits.run(FolderInput(where), f"r{number}")
-        found.append(sorted((row["repository"], row["fingerprint"]) for row in audits.rows("findings", f"r{number}")))
-    assert len(found[0]) == 5
-    assert found[:4] == found[:1] * 4
-    assert not {repository for repository, _ in found[4]} & {"a", "b"}, "repositories are called otherwise there"
+        observed.append(
+            sorted((row["repository"], row["fingerprint"]) for row in audits.rows("findings", f"r{number}"))
+        )
+    assert len(observed[0]) == 5
+    assert observed[:4] == observed[:1] * 4
+    assert not {repository for repository, _ in observed[4]} & {"a", "b"}, "repositories are called otherwise there"
 
 
 def test_an_output_folder_is_called_as_one_likes(spark: SparkSession, tmp_path: Path, plant: Plant) -> None:

@@ -118,17 +118,17 @@ def test_of_repositories_only_those_that_have_changed_are_looked_at(audits: Audi
 
 
 def test_rows_of_repositories_that_have_not_changed_are_carried_over(spark: SparkSession, audits: Audits) -> None:
-    def given(*rows: tuple[str, str, str | None]) -> Input:
+    def table_of(*rows: tuple[str, str, str | None]) -> Input:
         spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("some")
         return TableInput("some", "table", TableColumns("repository", "path", "content"))
 
     same = (("a", "1.sql", PUBLISHES), ("a", "1.sql", "SELECT 1;"), ("b", "2.sql", PUBLISHES), ("c", "3.sql", "SELECT"))
-    audits.run(given(*same, ("d", "4.sql", None)))
-    summary = audits.run(given(*same, ("d", "4.sql", None)), "r2", since="r1")
+    audits.run(table_of(*same, ("d", "4.sql", None)))
+    summary = audits.run(table_of(*same, ("d", "4.sql", None)), "r2", since="r1")
     assert (summary.metrics["repositories_unchanged"], summary.metrics["units_carried"]) == (3, 2)
     assert audits.findings("r2") == audits.findings("r1")
     assert audits.quarantined("r2") == audits.quarantined("r1")
-    summary = audits.run(given(*same[1:], ("e", "5.sql", PUBLISHES)), "r3", since="r2")
+    summary = audits.run(table_of(*same[1:], ("e", "5.sql", PUBLISHES)), "r3", since="r2")
     assert (summary.metrics["repositories_unchanged"], summary.metrics["units"]) == (2, 4)
     assert {row["repository"] for row in audits.rows("findings", "r3")} == {"b", "e"}
 

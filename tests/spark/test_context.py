@@ -63,7 +63,7 @@ def rows(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def given(spark: SparkSession, plant: Plant, files: Mapping[str, str | bytes], rows: bool) -> Input:
+def input_of(spark: SparkSession, plant: Plant, files: Mapping[str, str | bytes], rows: bool) -> Input:
     where = str(plant(files))
     return as_rows(spark, files) if rows else FolderInput(where)
 
@@ -71,7 +71,7 @@ def given(spark: SparkSession, plant: Plant, files: Mapping[str, str | bytes], r
 def test_units_with_context_are_linted_as_lint_does(
     spark: SparkSession, audits: Audits, plant: Plant, rows: bool
 ) -> None:
-    summary = audits.run(given(spark, plant, FILES, rows))
+    summary = audits.run(input_of(spark, plant, FILES, rows))
     repositories = ("corpus/alt", "corpus/app")
     units = [unit for repository in repositories for unit in find_units([repository])]
     assert sum(bool(unit.context) for unit in units) == 3
@@ -94,7 +94,7 @@ def test_a_context_that_cannot_be_read_is_quarantined_where_it_is_counted(
 ) -> None:
     second = "app/supabase/migrations/20240102_none.sql"
     files: dict[str, str | bytes] = {MIGRATION: ORDERS, second: b"\x00", SCRIPT: LATE}
-    summary = audits.run(given(spark, plant, files, rows))
+    summary = audits.run(input_of(spark, plant, files, rows))
     assert exactly(audits.findings()) == exactly(linted("corpus/app"))
     assert audits.quarantined() == {("corpus/app/supabase/migrations", f"corpus/{second}", "not-text")}
     assert (summary.metrics["files_linted"], summary.metrics["files_quarantined"]) == (2, 1)
@@ -103,7 +103,7 @@ def test_a_context_that_cannot_be_read_is_quarantined_where_it_is_counted(
 def test_a_unit_whose_context_is_too_large_is_quarantined(
     spark: SparkSession, audits: Audits, plant: Plant, rows: bool
 ) -> None:
-    summary = audits.run(given(spark, plant, {MIGRATION: ORDERS + "-" * SMALL, SCRIPT: LATE}, rows))
+    summary = audits.run(input_of(spark, plant, {MIGRATION: ORDERS + "-" * SMALL, SCRIPT: LATE}, rows))
     migrations, scripts = "corpus/app/supabase/migrations", "corpus/app/scripts"
     assert audits.quarantined() == {
         (migrations, None, "too-large"),
@@ -130,7 +130,7 @@ def test_the_tables_of_an_application_have_its_label(
 ) -> None:
     files = {f"{name}/shop/migrations/0001_initial.py": DJANGO for name in ("named", "computed", "plain")}
     files |= {"named/shop/apps.py": CONFIGURED.format("'sales'"), "computed/shop/apps.py": CONFIGURED.format("f()")}
-    audits.run(given(spark, plant, files, rows))
+    audits.run(input_of(spark, plant, files, rows))
     assert exactly(audits.findings()) == exactly(linted("corpus/named", "corpus/computed", "corpus/plain"))
     certain = {(row["path"].split("/")[1], row["rule"]) for row in audits.findings() if row["certainty"] == "certain"}
     assert certain == {("named", "PUB401")}
@@ -142,7 +142,7 @@ def test_a_project_of_supabase_is_the_platform_of_its_repository(
     auth = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t, auth.users;\n"
     files = {"r/supabase/config.toml": "", "r/db/a.sql": auth, "other/db/a.sql": auth}
     plant({"r/.git/HEAD": "", "other/.git/HEAD": ""})
-    audits.run(given(spark, plant, files, rows))
+    audits.run(input_of(spark, plant, files, rows))
     assert exactly(audits.findings()) == exactly(linted("corpus/r", "corpus/other"))
     assert [(row["path"], row["rule"]) for row in audits.findings()] == [("corpus/other/db/a.sql", "PUB107")]
 

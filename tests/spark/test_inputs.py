@@ -109,11 +109,11 @@ def test_every_input_gives_what_lint_finds(spark: SparkSession, audits: Audits, 
     top = str(tmp_path / "corpus")
     rows = [row.asDict(recursive=True) for row in reader.load(top).collect()]
     assert without_prefix(audits.as_lint_has_them(rows), top) == without_prefix(expected)
-    for found in (
+    for listed_files in (
         reader.option("inputFormat", "parquet").load(str(tmp_path / "files")),
         findings_of(spark.read.parquet(str(tmp_path / "files")), tasks=2),
     ):
-        rows = [row.asDict(recursive=True) for row in found.collect()]
+        rows = [row.asDict(recursive=True) for row in listed_files.collect()]
         assert exactly(audits.as_lint_has_them(rows)) == expected
 
 

@@ -188,15 +188,15 @@ def asked(server: Server, filters: list[str], to: Path) -> Answers:
 def ran(rows: DataFrame, filters: dict[str, SparkFilter]) -> tuple[Answers, set[int]]:
     """Spark's answers by row, and the rows that hold what Spark's types do not."""
     needed: dict[str, SparkType] = {"id": SparkType("INT")}
-    for each in filters.values():
-        for name, kind in each.columns.items():
+    for filter_of_spark in filters.values():
+        for name, kind in filter_of_spark.columns.items():
             if needed.get(name, kind).name in ("ANY", kind.name):
                 needed[name] = kind
     frame, doubtful = typed(rows, needed, "e")
     bad = F.lit(False)
     for name in doubtful:
         bad = bad | F.col(f"`{name}`").isNotNull()
-    answered = frame.select("id", bad, *(F.expr(each.sql) for each in filters.values())).collect()
+    answered = frame.select("id", bad, *(F.expr(filter_of_spark.sql) for filter_of_spark in filters.values())).collect()
     return {row[0]: list(row[2:]) for row in answered}, {row[0] for row in answered if row[1]}
 
 

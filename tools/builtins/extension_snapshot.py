@@ -134,11 +134,11 @@ class _References:
         if column == "T":
             return [self.of("t", oid) for oid in value]
         if column == "O":
-            return [[*(self.of("t", oid) for oid in one[:2]), one[2], self.of("o", one[3])] for one in value]
+            return [[*(self.of("t", oid) for oid in row[:2]), row[2], self.of("o", row[3])] for row in value]
         if column == "F":
-            return [[*(self.of("t", oid) for oid in one[:2]), self.of("f", one[2])] for one in value]
+            return [[*(self.of("t", oid) for oid in row[:2]), self.of("f", row[2])] for row in value]
         if column == "C":
-            return [[self.of("t", one[0]), *one[1:]] for one in value]
+            return [[self.of("t", row[0]), *row[1:]] for row in value]
         return value
 
 

@@ -16,16 +16,17 @@ def pages(root: Path) -> Iterator[Generated]:
     """Yield the list of the commands, then a page for each."""
     context = click.Context(cli, info_name="pubcheck", **cli.context_settings)
     commands = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
-    found = {name: command for name, command in commands.items() if command is not None}
-    yield Generated("commands/index.md", _index(context, found), "Commands")
-    for name, command in found.items():
+    subcommands = {name: command for name, command in commands.items() if command is not None}
+    yield Generated("commands/index.md", _index(context, subcommands), "Commands")
+    for name, command in subcommands.items():
         below = click.Context(command, info_name=name, parent=context, **command.context_settings)
         yield Generated(f"commands/{name}.md", _page(below, command), f"pubcheck {name}")
 
 
 def _index(context: click.Context, commands: dict[str, click.Command]) -> str:
     rows = [
-        (f"[`pubcheck {name}`]({name}.md)", escape(each.get_short_help_str(200))) for name, each in commands.items()
+        (f"[`pubcheck {name}`]({name}.md)", escape(command.get_short_help_str(200)))
+        for name, command in commands.items()
     ]
     return "\n".join(
         (

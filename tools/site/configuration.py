@@ -64,10 +64,10 @@ def _value(form: _Schema) -> str:
     if "anyOf" in form and form["anyOf"][-1] == {"type": "array", "items": form["anyOf"][0]}:
         return f"{_value(form['anyOf'][0])}; or a list of such"
     if "anyOf" in form:
-        return ", or ".join(dict.fromkeys(_value(each) for each in form["anyOf"]))
+        return ", or ".join(dict.fromkeys(_value(option) for option in form["anyOf"]))
     if form.get("type") == "array":
         return f"list; each item: {_value(form['items'])}"
     if isinstance(form.get("additionalProperties"), Mapping):
         return f"table; each value: {_value(form['additionalProperties'])}"
     types = form["type"] if isinstance(form["type"], list) else [form["type"]]
-    return " or ".join(_TYPES[each] for each in types)
+    return " or ".join(_TYPES[type_name] for type_name in types)

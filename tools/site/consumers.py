@@ -65,10 +65,19 @@ def _page(key: str, consumer: Consumer) -> str:
         if claims:
             parts += [f"## {heading}\n", *map(_claim, claims)]
     own = {claim.id for claim in consumer.claims}
-    clashes = [each for each in contradictions() if own & {*each.first.claims, *each.second.claims}]
+    clashes = [
+        contradiction
+        for contradiction in contradictions()
+        if own & {*contradiction.first.claims, *contradiction.second.claims}
+    ]
     if clashes:
         parts += ["## Contradictions\n"]
-        parts.append("".join(f"- [{escape(each.title)}](contradictions.md#{anchor(each.title)})\n" for each in clashes))
+        parts.append(
+            "".join(
+                f"- [{escape(contradiction.title)}](contradictions.md#{anchor(contradiction.title)})\n"
+                for contradiction in clashes
+            )
+        )
     return "\n".join(parts)
 
 
@@ -108,13 +117,14 @@ def _contradictions() -> str:
         "# Contradictions\n",
         "Two consumers that cannot share a publication, or a table. pubcheck reports them as PUB917 and PUB921.\n",
     ]
-    for each in contradictions():
-        shared = "Both work, and one of them loses something. " if each.soft else ""
+    for contradiction in contradictions():
+        shared = "Both work, and one of them loses something. " if contradiction.soft else ""
+        solution = contradiction.solution.format(first="the first", second="the second")
         parts += [
-            f"## {escape(each.title)}\n",
-            f"- {_side(each.first)}\n- {_second(each)}\n",
-            f"{shared}{escape(each.consequence)}\n",
-            f"Solution ({each.id}): {escape(each.solution.format(first='the first', second='the second'))}.\n",
+            f"## {escape(contradiction.title)}\n",
+            f"- {_side(contradiction.first)}\n- {_second(contradiction)}\n",
+            f"{shared}{escape(contradiction.consequence)}\n",
+            f"Solution ({contradiction.id}): {escape(solution)}.\n",
         ]
     return "\n".join(parts)
 

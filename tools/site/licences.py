@@ -25,14 +25,16 @@ def pages(root: Path) -> Iterator[Generated]:
     """Yield the one page."""
     rows, texts = [], []
     for name, use in _DISTRIBUTIONS.items():
-        found = distribution(name)
-        rows.append((f"{name} {found.version}", use))
+        installed = distribution(name)
+        rows.append((f"{name} {installed.version}", use))
         texts += [f"## {name}\n", *(fence("text", text) for text in _licences(name))]
     for name, use in _ICONS.items():
         rows.append((f"icons: {name}", use))
         folder = files("material") / "templates" / ".icons" / name
         texts += [f"## Icons: {name}\n"]
-        texts += [fence("text", each.read_text()) for each in folder.iterdir() if each.name.startswith("LICENSE")]
+        texts += [
+            fence("text", licence.read_text()) for licence in folder.iterdir() if licence.name.startswith("LICENSE")
+        ]
     for file in sorted(BUNDLED.iterdir()):
         rows.append((file.stem, "part of the theme's scripts"))
         texts += [f"## {file.stem}\n", fence("text", file.read_text())]
@@ -47,7 +49,7 @@ def pages(root: Path) -> Iterator[Generated]:
 
 def _licences(name: str) -> Iterator[str]:
     """Yield the texts of the licences of an installed distribution."""
-    found = distribution(name)
-    for path in found.files or ():
+    installed = distribution(name)
+    for path in installed.files or ():
         if path.name.upper().startswith(("LICENSE", "LICENCE", "NOTICE", "COPYING")) and ".dist-info" in path.parts[0]:
             yield path.read_text()

@@ -42,7 +42,11 @@ def _missing(context: RuleContext) -> Iterator[tuple[ConsumerUse, str, list[Clai
         for name in use.publications:
             if name not in names and not any(matches((name,), existing) for existing in names):
                 claims = (claim for claim in consumer.claims if claim.holds_in(modes, major))
-                yield use, name, [claim for claim in claims if any(isinstance(one, Exists) for one in claim.demands)]
+                yield (
+                    use,
+                    name,
+                    [claim for claim in claims if any(isinstance(demand, Exists) for demand in claim.demands)],
+                )
 
 
 def _finding(

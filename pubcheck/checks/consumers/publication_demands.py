@@ -46,9 +46,9 @@ def scope(subject: Subject, demand: PublicationScope) -> Iterator[Violation]:
     scopes: list[Scope] = ["all tables"] if subject.publication.all_tables else []
     scopes += ["schemas"] if catalog.schemas_of.has(oid) else []
     scopes += ["tables"] if catalog.members_of.has(oid) else []
-    wrong = [words[way] for way in scopes if way not in demand.allow]
+    wrong = [words[scope_name] for scope_name in scopes if scope_name not in demand.allow]
     if wrong:
-        allowed = listed([words[way] for way in demand.allow], last="or")
+        allowed = listed([words[scope_name] for scope_name in demand.allow], last="or")
         yield Violation(
             message=f"{subject.name} is {' and '.join(wrong)}",
             help=f"drop the publication and create it {allowed}",

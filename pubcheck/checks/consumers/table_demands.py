@@ -201,9 +201,9 @@ def generated(subject: Subject, demand: GeneratedColumns) -> Iterator[Violation]
         return
     names = listed(f"{subject.context.name(relation)}.{name}" for relation, name in columns)
     tables = tuple({relation.oid: relation for relation, _ in columns}.values())
-    what = "in a primary key" if demand.outside_key else "that it does not publish"
+    place = "in a primary key" if demand.outside_key else "that it does not publish"
     yield Violation(
-        message=f"{subject.name} has generated columns{'' if demand.absent else f' {what}'}: {names}",
+        message=f"{subject.name} has generated columns{'' if demand.absent else f' {place}'}: {names}",
         help=_generated_help(subject, demand),
         tables=tables,
         columns=tuple(name for _, name in columns),

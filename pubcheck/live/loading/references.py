@@ -46,7 +46,7 @@ class References:
                 self.constraints[row.table, row.name] = row.oid
             elif isinstance(row, records.Role):
                 self._roles[row.name] = row.oid
-                self.roles_with_members.update(one.role for one in row.member_of)
+                self.roles_with_members.update(membership.role for membership in row.member_of)
             elif isinstance(row, records.Type):
                 self._enter_type(row)
                 last = max(last, row.array_oid, *(check.oid for check in row.checks))

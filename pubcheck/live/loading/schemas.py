@@ -39,7 +39,7 @@ def start_connection(loading: Loading) -> None:
 
 
 def role(loading: Loading, row: records.Role, number: int) -> None:
-    memberships = [(loading.refs.role(one.role), one) for one in row.member_of]
+    memberships = [(loading.refs.role(membership.role), membership) for membership in row.member_of]
     if row.oid == SUPERUSER:
         loading.catalog.role_names.remove(loading.catalog.roles[SUPERUSER].name)
     loading.catalog.add_role(
@@ -52,9 +52,9 @@ def role(loading: Loading, row: records.Role, number: int) -> None:
             create_role=row.create_role,
             create_db=row.create_db,
             member_of=tuple(oid for oid, _ in memberships),
-            without_inherit=tuple(oid for oid, one in memberships if not one.inherit),
-            without_set=tuple(oid for oid, one in memberships if not one.set),
-            admin_of=tuple(oid for oid, one in memberships if one.admin),
+            without_inherit=tuple(oid for oid, membership in memberships if not membership.inherit),
+            without_set=tuple(oid for oid, membership in memberships if not membership.set),
+            admin_of=tuple(oid for oid, membership in memberships if membership.admin),
             has_members=row.name in loading.refs.roles_with_members,
         )
     )

@@ -32,14 +32,14 @@ def element_assignment(session: Backend, scope: Scope, column: Column, target: N
     number = column.number
 
     def step(row: Any) -> Any:
-        array, at, new = row[0][number], place(row), value(row)
-        if array is None or at is None or len(array.lengths) != 1:
+        array, number_of_element, new = row[0][number], place(row), value(row)
+        if array is None or number_of_element is None or len(array.lengths) != 1:
             raise NotFollowed("an assignment to an element of an array that is not there")
         lower = array.lowers[0]
-        if not lower <= at < lower + len(array.elements):
+        if not lower <= number_of_element < lower + len(array.elements):
             raise NotFollowed("an assignment that makes an array longer")
         elements = list(array.elements)
-        elements[at - lower] = new
+        elements[number_of_element - lower] = new
         return Array(elements, array.lengths, array.lowers)
 
     return step

@@ -43,10 +43,10 @@ def execute(block: BlockState, node: Node) -> None:
     block.count = result.count
     if not node.get("into"):
         return
-    found = block.variables.scalars.get("found")
-    held = None if found is None else block.variables.value_of("found")
+    found_variable = block.variables.scalars.get("found")
+    held = None if found_variable is None else block.variables.value_of("found")
     into(block, node, result)
-    if found is not None:
+    if found_variable is not None:
         block.set_found(bool(held))  # EXECUTE does not change FOUND
 
 

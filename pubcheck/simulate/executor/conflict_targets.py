@@ -134,7 +134,7 @@ def same(one: Expr, other: Expr) -> bool:
 
 
 def _all_among(some: list[Expr], others: list[Expr]) -> bool:
-    return all(any(same(one, other) for other in others) for one in some)
+    return all(any(same(expr, other) for other in others) for expr in some)
 
 
 def _columns_in(expr: Expr) -> set[Any]:

@@ -93,32 +93,32 @@ def _count(line: str, delimiter: str) -> int:
 
 def csv_rows(data: str, form: CopyFormat) -> Iterator[list[str | None]]:
     """CopyReadAttributesCSV. Raises ServerError 22P04 for a quote that is not closed."""
-    at, end = 0, len(data)
-    while at < end:
+    offset, end = 0, len(data)
+    while offset < end:
         fields: list[str | None] = []
         while True:
-            value, quoted, at = _csv_field(data, at, form)
+            value, quoted, offset = _csv_field(data, offset, form)
             fields.append(None if not quoted and value == form.null else value)
-            if at >= end or data[at] != form.delimiter:
+            if offset >= end or data[offset] != form.delimiter:
                 break
-            at += 1
-        at += 2 if data.startswith("\r\n", at) else 1
+            offset += 1
+        offset += 2 if data.startswith("\r\n", offset) else 1
         if fields == ["\\."]:
             return
         yield fields
 
 
-def _csv_field(data: str, at: int, form: CopyFormat) -> tuple[str, bool, int]:
+def _csv_field(data: str, offset: int, form: CopyFormat) -> tuple[str, bool, int]:
     """A field, whether it was quoted, and where it ends."""
     parts: list[str] = []
     quoted = inside = False
-    while at < len(data):
-        character = data[at]
+    while offset < len(data):
+        character = data[offset]
         if inside:
-            following = data[at + 1 : at + 2]
+            following = data[offset + 1 : offset + 2]
             if character == form.escape and following in (form.quote, form.escape) and following:
                 parts.append(following)
-                at += 1
+                offset += 1
             elif character == form.quote:
                 inside = False
             else:
@@ -129,7 +129,7 @@ def _csv_field(data: str, at: int, form: CopyFormat) -> tuple[str, bool, int]:
             break
         else:
             parts.append(character)
-        at += 1
+        offset += 1
     if inside:
         raise ServerError("22P04", "unterminated CSV quoted field")
-    return "".join(parts), quoted, at
+    return "".join(parts), quoted, offset

@@ -71,11 +71,11 @@ class IndexConditions:
     def candidates(self, table: Table) -> Iterator[Version]:
         """The rows to look at, in the order in which the server looks at them."""
         states, oldest = table.session.database.xids.states, table.session.oldest_xid()
-        found = self._by_key(table)
-        if found is not None:
-            for version in found:
+        versions = self._by_key(table)
+        if versions is not None:
+            for version in versions:
                 table.storage.prune(version, states, oldest)
-            return iter(found)
+            return iter(versions)
         if self.bounds or self.equal or self.listed:
             chosen = self._cheapest_index(table)
             if chosen is not None:
@@ -146,8 +146,8 @@ class IndexConditions:
 
     def _selectivity(self, name: str, rows: float, *, unique: bool) -> float:
         if name in self.equal or name in self.listed:
-            one = 1 / (rows if unique else min(200.0, rows))
-            return min(1.0, one * self.listed.get(name, 1))
+            share = 1 / (rows if unique else min(200.0, rows))
+            return min(1.0, share * self.listed.get(name, 1))
         bounds = self.bounds.get(name)
         return 1.0 if not bounds else _ONE_BOUND if len(bounds) == 1 else _TWO_BOUNDS
 

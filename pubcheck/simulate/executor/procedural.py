@@ -81,7 +81,9 @@ class Block(BlockState):
     def _handle(self, handlers: list[Node], error: ServerError) -> None:
         for item in handlers:
             handler = item["PLpgSQL_exception"]
-            if not catches((one["PLpgSQL_condition"]["condname"] for one in handler["conditions"]), error.sqlstate):
+            if not catches(
+                (condition["PLpgSQL_condition"]["condname"] for condition in handler["conditions"]), error.sqlstate
+            ):
                 continue
             self.caught.append(error)
             for name, text in (("sqlstate", error.sqlstate), ("sqlerrm", error.message)):

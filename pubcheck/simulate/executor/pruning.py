@@ -117,11 +117,11 @@ class Pruning:
     def _note_several(self, condition: Expr) -> None:
         """The server compares conditions with each other: not all that exclude each other are known here."""
         conjuncts = list(_conjuncts(condition))
-        for one in conjuncts:
-            others = set().union(*(self._columns(other) for other in conjuncts if other is not one))
-            if one.node in ("BoolExpr", "ScalarArrayOpExpr") and self._columns(one) & others:
+        for conjunct in conjuncts:
+            others = set().union(*(self._columns(other) for other in conjuncts if other is not conjunct))
+            if conjunct.node in ("BoolExpr", "ScalarArrayOpExpr") and self._columns(conjunct) & others:
                 self.certain = False
-            if one.node == "BoolExpr" and any(arg.node == "BoolExpr" for arg in one.args):
+            if conjunct.node == "BoolExpr" and any(arg.node == "BoolExpr" for arg in conjunct.args):
                 self.certain = False
 
     def _all(self, division: Partitioning, node: Expr) -> Oids | None:

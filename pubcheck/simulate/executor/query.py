@@ -217,9 +217,9 @@ class Plan:
             values = [(list(step(row)) if getattr(step, "returns_set", False) else step(row)) for step in self._targets]
             sets = [getattr(step, "returns_set", False) for step in self._targets]
             length = max(len(value) for value, is_set in zip(values, sets, strict=True) if is_set)
-            for at in range(length):
+            for index in range(length):
                 yield tuple(
-                    (value[at] if at < len(value) else None) if is_set else value
+                    (value[index] if index < len(value) else None) if is_set else value
                     for value, is_set in zip(values, sets, strict=True)
                 )
 

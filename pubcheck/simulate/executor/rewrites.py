@@ -60,14 +60,14 @@ def alter_table(session: Backend, node: Node) -> Result:
 
 def _conversions(session: Backend, relation: Relation, node: Node) -> dict[str, tuple[Any, Any]]:
     """The USING expressions of ALTER COLUMN ... TYPE, by column; without one it is the column itself."""
-    found: dict[str, tuple[Any, Any]] = {}
+    conversions: dict[str, tuple[Any, Any]] = {}
     for item in node["cmds"]:
         command = item["AlterTableCmd"]
         if command["subtype"] == "AT_AlterColumnType":
             definition = command["def"]["ColumnDef"]
             reference = {"ColumnRef": {"fields": [{"String": {"sval": command["name"]}}]}}
-            found[command["name"]] = (definition.get("raw_default") or reference, "raw_default" in definition)
-    return found
+            conversions[command["name"]] = (definition.get("raw_default") or reference, "raw_default" in definition)
+    return conversions
 
 
 def _conversion_steps(

@@ -38,15 +38,15 @@ class CommonTable:
         self._read: list[tuple[Any, ...]] = []
 
     def rows(self) -> Rows:
-        at = 0
+        position = 0
         while True:
-            if at == len(self._read):
+            if position == len(self._read):
                 row = next(self._rows, None)
                 if row is None:
                     return
                 self._read.append(row)
-            yield self._read[at]
-            at += 1
+            yield self._read[position]
+            position += 1
 
     def finish(self) -> None:
         self._read += self._rows

@@ -61,7 +61,7 @@ class ViewTarget(Target):
 
     def __init__(self, session: Backend, view: Relation, base: Relation, columns: tuple[int, ...]) -> None:
         self.named, self.relation = view, base
-        self._numbers = {column.number: columns[at] for at, column in enumerate(view.live())}
+        self._numbers = {column.number: columns[index] for index, column in enumerate(view.live())}
         self._base = {column.number: column for column in base.live()}
         self._condition = _condition(session, view, base)
         self.sees = self._shown

@@ -105,15 +105,15 @@ def _cut(
 ) -> Iterator[Frame]:
     decoder = Decoder(streaming)
     buffer = b""
-    at = consumed = number = 0
+    offset = consumed = number = 0
     ended = False
     while True:
-        if at < len(buffer):
-            place = Place(number + 1, offset=consumed + at)
-            start = at + header
+        if offset < len(buffer):
+            place = Place(number + 1, offset=consumed + offset)
+            start = offset + header
             end = None
-            if header and buffer[at : at + 1] != follower:
-                raise FramingError(f"expected XLogData (w), got {shown(buffer[at : at + 1])}", place)
+            if header and buffer[offset : offset + 1] != follower:
+                raise FramingError(f"expected XLogData (w), got {shown(buffer[offset : offset + 1])}", place)
             try:
                 _, end = decoder.decode_first(buffer, start, follower)
             except Malformed as fault:
@@ -122,15 +122,15 @@ def _cut(
             # At the end of the buffer it is not known yet what follows.
             if end is not None and (ended or end < len(buffer)):
                 number += 1
-                yield Frame(_lsn(buffer[at:start]), None, buffer[start:end], place)
-                at = end + len(separator)
+                yield Frame(_lsn(buffer[offset:start]), None, buffer[start:end], place)
+                offset = end + len(separator)
                 continue
         if ended:
             return
-        rest = buffer[at:]
+        rest = buffer[offset:]
         more = read_some(stream, max(_PIECE, len(rest)))
-        consumed += at
-        at = 0
+        consumed += offset
+        offset = 0
         buffer = rest + more
         ended = not more
 

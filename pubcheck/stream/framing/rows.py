@@ -115,7 +115,7 @@ def cells_of(line: str, dialect: Dialect, header: Sequence[str] = ()) -> list[st
     bordered = text.rstrip(" ")
     if len(bordered) > 1 and bordered[0] == bordered[-1] and bordered[0] in "|│":  # psql's border=2 pads all cells
         text = bordered[1:-1].rstrip(" ")
-    separator = next((each for each in dialect.separators if each in text), dialect.separators[0])
+    separator = next((candidate for candidate in dialect.separators if candidate in text), dialect.separators[0])
     cells = text.split(separator)
     columns = len(header) or 3
     if len(cells) > columns and (header or is_row(cells)):

@@ -67,7 +67,7 @@ def _numeric(value: bytes) -> str:
         return _SPECIAL[sign]
     if sign not in _SIGNS or not -0x1000 < weight < 0x1000:
         raise ValueError
-    whole = "".join(f"{digits[at] if at < number else 0:04}" for at in range(weight + 1)).lstrip("0") or "0"
+    whole = "".join(f"{digits[index] if index < number else 0:04}" for index in range(weight + 1)).lstrip("0") or "0"
     before_first = "0000" * max(0, -1 - weight)
     fraction = (before_first + "".join(f"{digit:04}" for digit in digits[max(0, weight + 1) :])).ljust(scale, "0")
     return _SIGNS[sign] + whole + (f".{fraction[:scale]}" if scale else "")

@@ -119,18 +119,18 @@ def _object(
 ) -> dict[str, str | None]:
     columns = relation.columns if relation is not None and len(relation.columns) == len(row) else None
     document: dict[str, str | None] = {}
-    for at, value in enumerate(row):
-        name = str(at + 1) if columns is None else columns[at].name
+    for index, value in enumerate(row):
+        name = str(index + 1) if columns is None else columns[index].name
         text: str | None
         if value is None:
-            if key_only and not (columns is not None and columns[at].key):
+            if key_only and not (columns is not None and columns[index].key):
                 continue
             text = None
         elif value is UNCHANGED_TOAST:
             lists["unchanged"].append(name)
             continue
         elif isinstance(value, bytes):
-            text = None if columns is None else text_of(value, columns[at].type_oid)
+            text = None if columns is None else text_of(value, columns[index].type_oid)
             if text is None:
                 text = value.hex()
                 lists["binary"].append(name)

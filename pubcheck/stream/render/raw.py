@@ -35,6 +35,6 @@ def dump(data: bytes, *, in_block: bool = False) -> Iterator[str]:
     """Yield lines with the bytes of each field of a message, its name and its value."""
     for field in fields(data, in_block=in_block):
         content = data[field.start : field.end]
-        for at in range(0, max(1, len(content)), _WIDTH):
-            shown = content[at : at + _WIDTH].hex(" ")
-            yield f"{shown:<{3 * _WIDTH}} {f'{field.name:<24} {field.value}' if at == 0 else ''}".rstrip() + "\n"
+        for start in range(0, max(1, len(content)), _WIDTH):
+            shown = content[start : start + _WIDTH].hex(" ")
+            yield f"{shown:<{3 * _WIDTH}} {f'{field.name:<24} {field.value}' if start == 0 else ''}".rstrip() + "\n"

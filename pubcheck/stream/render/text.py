@@ -171,16 +171,16 @@ def _old(message: Update | Delete, columns: tuple[Column, ...] | None) -> str:
     row = message.old or ()
     if message.old_kind == "O":
         return f"old({_row(row, columns)})"
-    in_key = [value is not None or (columns is not None and columns[at].key) for at, value in enumerate(row)]
+    in_key = [value is not None or (columns is not None and columns[index].key) for index, value in enumerate(row)]
     return f"key({_row(row, columns, in_key)})"
 
 
 def _row(row: Row, columns: tuple[Column, ...] | None, shown: list[bool] | None = None) -> str:
     parts = []
-    for at, value in enumerate(row):
-        if shown is None or shown[at]:
-            column = None if columns is None else columns[at]
-            parts.append(f"{f'${at + 1}' if column is None else name(column.name)}={_value(value, column)}")
+    for index, value in enumerate(row):
+        if shown is None or shown[index]:
+            column = None if columns is None else columns[index]
+            parts.append(f"{f'${index + 1}' if column is None else name(column.name)}={_value(value, column)}")
     return " ".join(parts)
 
 

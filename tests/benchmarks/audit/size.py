@@ -150,7 +150,7 @@ def giant(bench: Bench) -> None:
     """A unit a thousand times the median, which one process must take."""
     number = max(200, bench.options.repositories // 100)
     plain = list(repositories(bench.options.seed, number, Shape(tables=2, spread=0.3, quiet=0)))
-    sizes = sorted(sum(map(len, each.files.values())) for each in plain)
+    sizes = sorted(sum(map(len, plain_repository.files.values())) for plain_repository in plain)
     line = b"INSERT INTO t VALUES (1, 'a text that is neither long nor short');\n"
     text = b"CREATE TABLE t (id int PRIMARY KEY, v text);\nCREATE PUBLICATION p FOR TABLE t;\n"
     lines = line * (1000 * sizes[len(sizes) // 2] // len(line))
@@ -171,7 +171,11 @@ def skew(bench: Bench) -> None:
     even, uneven = bench.corpus("even", 2 * number, SMALL), bench.folder / f"uneven-{2 * number}"
     small = repositories(bench.options.seed, number, SMALL)
     half = repositories(f"{bench.options.seed} half", number, SMALL)
-    files = {f"{each.name}/{path}": content for each in half for path, content in each.files.items()}
+    files = {
+        f"{plain_repository.name}/{path}": content
+        for plain_repository in half
+        for path, content in plain_repository.files.items()
+    }
     bench.written(uneven.name, iter([*small, Repository("half", "one_file", True, files)]))
     (uneven / "large").mkdir(exist_ok=True)
     with open(uneven / "large" / "schema.sql", "wb") as large:

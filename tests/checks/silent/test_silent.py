@@ -268,13 +268,13 @@ END $$
 
 
 class TestRuntime:
-    @pytest.mark.parametrize(("condition", "at", "severity", "sqlstate"), [*CAN_FAIL, *GUARDED])
+    @pytest.mark.parametrize(("condition", "location", "severity", "sqlstate"), [*CAN_FAIL, *GUARDED])
     def test_what_can_fail_is_told_at_the_operation(
-        self, condition: str, at: str, severity: str, sqlstate: str
+        self, condition: str, location: str, severity: str, sqlstate: str
     ) -> None:
         (finding,) = of("PUB605", inserting(condition))
         text = finding.span.source.text[finding.span.start :]
-        assert text.startswith(at)
+        assert text.startswith(location)
         assert (finding.severity, finding.certainty, finding.server and finding.server.sqlstate) == (
             severity,
             "certain",

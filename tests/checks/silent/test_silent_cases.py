@@ -129,7 +129,7 @@ def texts(case: Case) -> Iterator[str]:
 
 
 @cache
-def found(case_id: str, major: int) -> tuple[Diagnostic, ...]:
+def findings_of(case_id: str, major: int) -> tuple[Diagnostic, ...]:
     config = Config(postgres=(major,), complete=True, database=DATABASE, select=("PUB",))
     return tuple(
         diagnostic
@@ -143,7 +143,7 @@ def speaking(rule: str) -> dict[str, tuple[int, ...]]:
     """The cases in which a rule speaks, and on which of their majors."""
     spoken = {
         case.id: tuple(
-            major for major in case.answers if any(finding.rule == rule for finding in found(case.id, major))
+            major for major in case.answers if any(finding.rule == rule for finding in findings_of(case.id, major))
         )
         for case in CASES.values()
     }
@@ -179,7 +179,7 @@ def test_what_fails_for_a_subscriber_is_told_with_its_sqlstate(case: Case) -> No
     for major, answer in case.answers.items():
         told = [
             finding
-            for finding in found(case.id, major)
+            for finding in findings_of(case.id, major)
             if finding.phase == "subscribe" and finding.certainty == "certain"
         ]
         states = {finding.server.sqlstate for finding in told if finding.server is not None}
@@ -195,7 +195,7 @@ def test_plain_filters_and_publications_give_no_warning() -> None:
     warned = [
         finding.message
         for case in (*named.split(), "dec-or-two-publications", "dec-filter-added-later", "dec-cl-same")
-        for finding in found(case, 18)
+        for finding in findings_of(case, 18)
         if finding.severity != "note" and RULES[finding.rule].default
     ]
     assert warned == []

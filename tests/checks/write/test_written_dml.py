@@ -139,7 +139,7 @@ REFUSED_FOR_ANOTHER_REASON = (
 )
 
 
-def found(*statements: str, complete: bool = True, major: int = 18) -> list[Diagnostic]:
+def refused_writes(*statements: str, complete: bool = True, major: int = 18) -> list[Diagnostic]:
     """What is said of writes where they stand and are mended later."""
     text = ";\n".join((*TABLES, PUBLICATION, *statements, MENDED))
     return [finding for finding in lint(text, complete=complete, postgres=(major,)) if finding.rule == HERE]
@@ -151,7 +151,7 @@ def words(finding: Diagnostic) -> str:
 
 @pytest.mark.parametrize(("statement", "says"), CERTAIN.items())
 def test_a_write_that_a_later_statement_allows_is_told_at_the_write(statement: str, says: str) -> None:
-    (finding,) = found(statement)
+    (finding,) = refused_writes(statement)
     assert (words(finding), finding.certainty, finding.severity) == (says, "certain", "error")
     assert finding.statement is not None
     assert finding.statement.index == len(TABLES) + 1
@@ -161,7 +161,7 @@ def test_a_write_that_a_later_statement_allows_is_told_at_the_write(statement: s
 
 @pytest.mark.parametrize("statement", [*ACCEPTED, *REFUSED_FOR_ANOTHER_REASON])
 def test_what_runs_or_fails_for_something_else_is_not(statement: str) -> None:
-    assert found(statement) == []
+    assert refused_writes(statement) == []
 
 
 @pytest.mark.server
@@ -173,7 +173,7 @@ def test_servers_answer_as_these_tables_say(servers: Servers, major: int) -> Non
             assert execute(connection, sql).ok
         for sql, says in CERTAIN.items():
             answer = execute(connection, sql)
-            (finding,) = found(sql, major=major)
+            (finding,) = refused_writes(sql, major=major)
             assert finding.server is not None
             assert parts(answer) == (
                 finding.server.sqlstate,
@@ -201,19 +201,19 @@ def of_a_write(answer: Answer) -> bool:
 @pytest.mark.parametrize("major", [15, 16])
 def test_merge_by_source_is_newer_than_these_majors(major: int) -> None:
     merge = "MERGE INTO t USING k ON t.a = k.id WHEN NOT MATCHED BY SOURCE THEN DELETE"
-    assert found(merge, major=major) == []
-    assert [words(finding) for finding in found(merge, major=17)] == ["delete t"]
+    assert refused_writes(merge, major=major) == []
+    assert [words(finding) for finding in refused_writes(merge, major=17)] == ["delete t"]
 
 
 def test_which_partitions_a_condition_reaches_is_not_known() -> None:
     keyless = "ALTER TABLE r2 DROP CONSTRAINT r2_pkey"
-    (finding,) = found(keyless, "UPDATE r SET v = 'a' WHERE x = 2")
+    (finding,) = refused_writes(keyless, "UPDATE r SET v = 'a' WHERE x = 2")
     assert (finding.certainty, finding.object) == ("assumed", "public.r2")
-    assert found("UPDATE r SET v = 'a' WHERE x = 1") == []
+    assert refused_writes("UPDATE r SET v = 'a' WHERE x = 1") == []
 
 
 def test_execute_is_refused_and_prepare_is_not() -> None:
-    (finding,) = found("PREPARE q AS UPDATE t SET a = 1", "EXECUTE q", "DEALLOCATE q", "EXECUTE q")
+    (finding,) = refused_writes("PREPARE q AS UPDATE t SET a = 1", "EXECUTE q", "DEALLOCATE q", "EXECUTE q")
     assert covered(finding.span) == "EXECUTE"
     before = "PREPARE early AS DELETE FROM t;\n"
     text = before + ";\n".join((*TABLES[:1], PUBLICATION, "EXPLAIN EXECUTE early", MENDED))
@@ -221,7 +221,7 @@ def test_execute_is_refused_and_prepare_is_not() -> None:
 
 
 def test_a_stretch_of_refused_statements_is_one_finding() -> None:
-    (finding,) = found(*(f"UPDATE t SET a = {number}" for number in range(9)))
+    (finding,) = refused_writes(*(f"UPDATE t SET a = {number}" for number in range(9)))
     assert finding.message == (
         'UPDATE of t is refused here: publication "p" publishes the table, which has no replica identity; so are 8 more'
     )
@@ -252,7 +252,7 @@ def test_the_help_fits_the_cause_and_the_mending() -> None:
 def test_what_is_mended_and_broken_again_is_two_findings() -> None:
     full, default = "ALTER TABLE t REPLICA IDENTITY FULL", "ALTER TABLE t REPLICA IDENTITY DEFAULT"
     update = "UPDATE t SET a = 1"
-    assert [words(finding) for finding in found(update, full, update, default, update)] == ["update t"] * 2
+    assert [words(finding) for finding in refused_writes(update, full, update, default, update)] == ["update t"] * 2
 
 
 def test_what_is_refused_in_the_end_too_is_told_once_and_points_at_the_write() -> None:
@@ -324,14 +324,14 @@ def test_what_perhaps_never_runs_is_not_told(text: str) -> None:
 
 
 def test_what_rests_on_what_is_not_seen_is_assumed() -> None:
-    (finding,) = found("UPDATE t SET a = 1 FROM elsewhere.x WHERE x.id = t.a", complete=False)
+    (finding,) = refused_writes("UPDATE t SET a = 1 FROM elsewhere.x WHERE x.id = t.a", complete=False)
     assert finding.certainty == "assumed"
-    (finding,) = found("CREATE ROLE app", "SET ROLE app", "UPDATE t SET a = 1", "RESET ROLE")
+    (finding,) = refused_writes("CREATE ROLE app", "SET ROLE app", "UPDATE t SET a = 1", "RESET ROLE")
     assert finding.certainty == "assumed"
 
 
 def test_in_a_read_only_transaction_they_are_refused_for_that() -> None:
-    assert found("BEGIN READ ONLY", "UPDATE t SET a = 1", "COMMIT") == []
+    assert refused_writes("BEGIN READ ONLY", "UPDATE t SET a = 1", "COMMIT") == []
 
 
 # Random histories.

@@ -106,7 +106,7 @@ def _least(items: tuple[Any, ...], persists: Callable[[tuple[Any, ...]], bool]) 
 def _without_columns(
     setup: tuple[Definition, ...], number: int, persists: Callable[[tuple[Definition, ...]], bool]
 ) -> tuple[Definition, ...]:
-    """The setup with the fewest columns in its statement number ``at``."""
+    """The setup with the fewest columns in its statement number ``number``."""
 
     def having(items: tuple[str, ...]) -> tuple[Definition, ...]:
         return (*setup[:number], replace(setup[number], items=items), *setup[number + 1 :])

@@ -25,7 +25,7 @@ WIDE = Definition("CREATE TABLE w (", ("id int", "t text"), ")")
 
 
 @pytest.mark.parametrize(
-    ("server", "said", "kind"),
+    ("server", "ours", "kind"),
     [
         (ACCEPTED, Said(), Kind.AGREE),
         (REFUSED, Said(REFUSED), Kind.AGREE),
@@ -37,8 +37,8 @@ WIDE = Definition("CREATE TABLE w (", ("id int", "t text"), ")")
         (REFUSED, Said(ServerAnswer("42703", REFUSED.message, position=42)), Kind.WORDING),
     ],
 )
-def test_answers_compare(server: ServerAnswer, said: Said, kind: Kind) -> None:
-    assert compared(server, said) is kind
+def test_answers_compare(server: ServerAnswer, ours: Said, kind: Kind) -> None:
+    assert compared(server, ours) is kind
 
 
 def test_each_statement_of_a_script_gets_its_own_answer() -> None:
@@ -117,8 +117,8 @@ def test_a_disagreement_is_made_smaller(servers: Servers, monkeypatch: pytest.Mo
             "CREATE PUBLICATION p FOR TABLE ONLY public.w (id) WHERE (", tree, ") WITH (publish = 'insert')"
         )
         outcome = Outcome(Batch(1, 18, 0, world, (filter_,)), filter_, ACCEPTED, Said(REFUSED), Kind.INVENTED)
-        found = minimise.minimised(run.conn, run.database, outcome)
-    assert found.filter.statement == "CREATE PUBLICATION p FOR TABLE public.w WHERE ((lower(t) = 'a'))"
-    assert [definition.items for definition in found.setup] == [("t text",)]
-    assert found.kind is Kind.INVENTED
-    assert "lower(t)" in minimise.case(found, "lower")
+        minimised = minimise.minimised(run.conn, run.database, outcome)
+    assert minimised.filter.statement == "CREATE PUBLICATION p FOR TABLE public.w WHERE ((lower(t) = 'a'))"
+    assert [definition.items for definition in minimised.setup] == [("t text",)]
+    assert minimised.kind is Kind.INVENTED
+    assert "lower(t)" in minimise.case(minimised, "lower")

@@ -99,18 +99,18 @@ def test_other_applications_depend_on_the_label(tmp_path: Path) -> None:
     assert [(entry.rule, entry.certainty) for entry in entries] == NO_COLUMN
 
 
-@pytest.mark.parametrize("way", ["together", "schema", "configuration"])
+@pytest.mark.parametrize("arguments", ["together", "schema", "configuration"])
 @pytest.mark.parametrize(
     ("apps", "findings"), [(HEADER + "    label = 'sales'\n", NO_COLUMN), (HEADER, [("PUB107", "assumed")])]
 )
 def test_files_that_are_named_one_by_one_have_their_label_too(
-    tmp_path: Path, way: str, apps: str, findings: list[tuple[str, str]]
+    tmp_path: Path, arguments: str, apps: str, findings: list[tuple[str, str]]
 ) -> None:
     lint(tmp_path, apps, "sales_item")
     paths = [str(tmp_path / "shop/migrations" / name) for name in ("0001_initial.py", "0002_publish.py")]
-    if way == "together":
+    if arguments == "together":
         (unit,) = find_units(paths, together=True)
-    elif way == "schema":
+    elif arguments == "schema":
         (unit,) = find_units(paths[1:], schema=paths[:1])
     else:
         config = Config(units=(UnitConfig(name="shop", files=tuple(paths)),), root=str(tmp_path))

@@ -148,8 +148,8 @@ class TestScripts(AnnotatedScripts): ...
 def schema_of(sql: str, name: str, *, complete: bool = True) -> str:
     """Where a script put a relation, by looking through all schemas."""
     session = fold(sql, complete=complete)
-    (found,) = [row for row in session.catalog.relations.values() if row.name == name]
-    return session.catalog.namespaces[found.namespace].name
+    (with_name,) = [row for row in session.catalog.relations.values() if row.name == name]
+    return session.catalog.namespaces[with_name.namespace].name
 
 
 @pytest.mark.parametrize(
@@ -202,15 +202,15 @@ def test_a_path_worked_out_at_run_time_makes_the_session_blind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "schemas"),
     [
         ("", []),
         (" a ,B", ["a", "b"]),
         ('"B b", "q""q", $user', ["B b", 'q"q', "$user"]),
     ],
 )
-def test_lists_of_identifiers_are_split_as_the_server_does(text: str, found: list[str]) -> None:
-    assert split_identifiers(text) == found
+def test_lists_of_identifiers_are_split_as_the_server_does(text: str, schemas: list[str]) -> None:
+    assert split_identifiers(text) == schemas
 
 
 @pytest.mark.parametrize("text", ["a,", ",", "a b", '"a', "a,,b"])

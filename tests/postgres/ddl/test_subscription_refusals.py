@@ -41,7 +41,7 @@ def told(*statements: str, major: int = 18, complete: bool = False) -> list[Diag
     return [finding for finding in findings if finding.statement and finding.statement.index == last and finding.server]
 
 
-def said(*statements: str, major: int = 18, complete: bool = False) -> list[tuple[str, str, str]]:
+def refusals(*statements: str, major: int = 18, complete: bool = False) -> list[tuple[str, str, str]]:
     findings = told(*statements, major=major, complete=complete)
     return [
         (finding.server.sqlstate, finding.server.message, finding.certainty) for finding in findings if finding.server
@@ -83,7 +83,7 @@ def said(*statements: str, major: int = 18, complete: bool = False) -> list[tupl
     ],
 )
 def test_what_needs_no_connection_is_certain(statements: list[str], sqlstate: str, message: str) -> None:
-    assert said(*statements) == [(sqlstate, message, "certain")]
+    assert refusals(*statements) == [(sqlstate, message, "certain")]
 
 
 @pytest.mark.parametrize(
@@ -92,27 +92,27 @@ def test_what_needs_no_connection_is_certain(statements: list[str], sqlstate: st
 )
 def test_options_came_with_a_major(option: str, since: int) -> None:
     name = option.partition(" ")[0]
-    assert said(create(option), major=since) == []
-    assert said(create(option), major=since - 1) == [
+    assert refusals(create(option), major=since) == []
+    assert refusals(create(option), major=since - 1) == [
         ("42601", f'unrecognized subscription parameter: "{name}"', "certain")
     ]
 
 
 def test_what_rests_on_a_connection_is_assumed() -> None:
     connecting = "CREATE SUBSCRIPTION s CONNECTION 'dbname=x' PUBLICATION p"
-    assert said(connecting) == []
-    assert [certainty for _, _, certainty in said(connecting, connecting)] == ["assumed"]
-    assert [certainty for _, _, certainty in said(connecting, "BEGIN", "DROP SUBSCRIPTION s")] == ["assumed"]
+    assert refusals(connecting) == []
+    assert [certainty for _, _, certainty in refusals(connecting, connecting)] == ["assumed"]
+    assert [certainty for _, _, certainty in refusals(connecting, "BEGIN", "DROP SUBSCRIPTION s")] == ["assumed"]
     # The slot of one that was made without a connection is on a publisher all the same.
-    assert said(MADE, "DROP SUBSCRIPTION s", "ALTER SUBSCRIPTION s ENABLE")[0][2] == "assumed"
+    assert refusals(MADE, "DROP SUBSCRIPTION s", "ALTER SUBSCRIPTION s ENABLE")[0][2] == "assumed"
 
 
 def test_a_subscription_that_is_not_seen_is_missing_only_where_the_files_are_complete() -> None:
-    assert said("ALTER SUBSCRIPTION s ENABLE") == []
-    assert said("ALTER SUBSCRIPTION s ENABLE", complete=True) == [
+    assert refusals("ALTER SUBSCRIPTION s ENABLE") == []
+    assert refusals("ALTER SUBSCRIPTION s ENABLE", complete=True) == [
         ("42704", 'subscription "s" does not exist', "certain")
     ]
-    assert [certainty for _, _, certainty in said("ALTER SUBSCRIPTION s SET (foo)")] == ["assumed"]
+    assert [certainty for _, _, certainty in refusals("ALTER SUBSCRIPTION s SET (foo)")] == ["assumed"]
 
 
 def test_files_may_be_of_several_subscribers() -> None:
@@ -124,22 +124,22 @@ def test_files_may_be_of_several_subscribers() -> None:
 
 @pytest.mark.parametrize("text", ["...", "${DSN}", "{{ dsn }}", ":conninfo", "<connection string>", "%(dsn)s x"])
 def test_a_text_that_stands_for_a_connection_string_is_no_certain_error(text: str) -> None:
-    assert "certain" not in [certainty for _, _, certainty in said(create(conninfo=text))]
+    assert "certain" not in [certainty for _, _, certainty in refusals(create(conninfo=text))]
 
 
 def test_an_option_may_be_an_extensions() -> None:
-    assert [certainty for _, _, certainty in said(create("citus_use_authinfo = true"))] == ["assumed"]
-    assert [certainty for _, _, certainty in said("CREATE EXTENSION citus", create("foo"))] == ["assumed"]
+    assert [certainty for _, _, certainty in refusals(create("citus_use_authinfo = true"))] == ["assumed"]
+    assert [certainty for _, _, certainty in refusals("CREATE EXTENSION citus", create("foo"))] == ["assumed"]
 
 
 def test_only_the_owner_may_change_a_subscription() -> None:
     other = ["CREATE ROLE app", MADE, "SET ROLE app"]
     for statement in ("ALTER SUBSCRIPTION s RENAME TO t", "ALTER SUBSCRIPTION s SET (foo)", "DROP SUBSCRIPTION s"):
-        assert said(*other, statement) == [("42501", "must be owner of subscription s", "certain")]
+        assert refusals(*other, statement) == [("42501", "must be owner of subscription s", "certain")]
     statements = ["CREATE ROLE app", MADE, "ALTER SUBSCRIPTION s OWNER TO app", "SET ROLE app"]
-    assert said(*statements, "ALTER SUBSCRIPTION s DISABLE") == []
+    assert refusals(*statements, "ALTER SUBSCRIPTION s DISABLE") == []
     # A new name takes the right to create one.
-    assert [answer[0] for answer in said(*statements, "ALTER SUBSCRIPTION s RENAME TO t")] == ["42501"]
+    assert [answer[0] for answer in refusals(*statements, "ALTER SUBSCRIPTION s RENAME TO t")] == ["42501"]
 
 
 def test_the_place_is_the_option_or_the_name() -> None:

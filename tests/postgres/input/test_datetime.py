@@ -23,7 +23,7 @@ MAJORS: list[int] = RECORDED["majors"]
 
 
 def read(type_name: str, text: str, major: int = 18, **options: Any) -> tuple[Any, set[str]]:
-    """The value, and what it depended on; given are settings and a type modifier."""
+    """The value, and what it depended on; ``options`` are settings and a type modifier."""
     modifier = options.pop("typmod", -1)
     settings: dict[str, str] = options
     context = InputContext(major, None, settings.get)

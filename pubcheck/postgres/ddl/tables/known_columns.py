@@ -43,7 +43,7 @@ def parse_table(sql: str, known: Sequence[KnownColumns], most: int = LARGEST) ->
     if head is None or not (sql.endswith(_END) and sql.isascii() and not is_too_large(sql, most)):
         return parse(sql, most)
     definitions = sql[head.end() : -len(_END)].split(_SEPARATOR)
-    columns = {each.major: each.columns(definitions) for each in known}
+    columns = {columns_of_major.major: columns_of_major.columns(definitions) for columns_of_major in known}
     schema, name = head.groups()
     node: Node = {
         "relation": {
@@ -61,8 +61,8 @@ def parse_table(sql: str, known: Sequence[KnownColumns], most: int = LARGEST) ->
     if statement is not None and statement[0] == "CreateStmt":
         elements = statement[1].get("tableElts", ())
         if statement[1] == {**node, "tableElts": elements} and len(elements) == len(definitions):
-            for each in known:
-                each.learn(definitions, elements, head.end())
+            for columns_of_major in known:
+                columns_of_major.learn(definitions, elements, head.end())
     return statement
 
 
