@@ -24,7 +24,7 @@ class Complaint(Struct):
 
     number: int
     thread: str
-    what: str
+    problem: str
     sql: str
     rule: str
     consumer: str = ""

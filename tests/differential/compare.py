@@ -223,7 +223,7 @@ def _watched() -> Iterator[_Watched]:
 
 def predicted_writes(session: Session | None, writes: dict[tuple[str, str], str]) -> dict[tuple[str, str, bool], str]:
     """The refusals of writes of tables (ONLY) and of them with all their members, of which the first one speaks."""
-    answers_of_writes = {(table, operation, True): said for (table, operation), said in writes.items()}
+    answers_of_writes = {(table, operation, True): answer for (table, operation), answer in writes.items()}
     if session is None:
         return answers_of_writes
     for relation in session.catalog.relations.values():

@@ -110,14 +110,14 @@ def test_columns_count_code_points_whatever_they_take_on_screen() -> None:
 
 def test_order_is_path_line_column_rule() -> None:
     first, second = Source("a.sql", "one two\nthree"), Source("b.sql", "one")
-    given = [
+    unsorted = [
         diagnostic(span(second, "one")),
         diagnostic(span(first, "three")),
         diagnostic(span(first, "two"), rule="PUB401"),
         diagnostic(span(first, "two"), rule="PUB107"),
         diagnostic(span(first, "one")),
     ]
-    diagnostics = parsed(reported(*given))["diagnostics"]
+    diagnostics = parsed(reported(*unsorted))["diagnostics"]
     assert [(finding["path"], finding["line"], finding["column"], finding["rule"]) for finding in diagnostics] == [
         ("a.sql", 1, 1, "PUB301"),
         ("a.sql", 1, 5, "PUB107"),

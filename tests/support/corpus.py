@@ -21,12 +21,12 @@ from tests.support.servers import MAJORS, Server, Servers, SetupFailed
 
 
 class Difference(Struct, frozen=True):
-    """A case that a server now answers otherwise, and in which fields; ``given`` is None when the setup failed."""
+    """A case that a server now answers otherwise, and in which fields; ``answer`` is None when the setup failed."""
 
     case: Case
     major: int
     recorded: Recorded | None
-    given: Recorded | None
+    answer: Recorded | None
     fields: tuple[str, ...]
     problem: str = ""
 
@@ -37,7 +37,7 @@ class Difference(Struct, frozen=True):
         for field in self.fields:
             if self.recorded:
                 lines.append(f"  recorded {field}: {getattr(self.recorded, field)!r}")
-            lines.append(f"  given    {field}: {getattr(self.given, field, None)!r}")
+            lines.append(f"  answer   {field}: {getattr(self.answer, field, None)!r}")
         return "\n".join(lines)
 
 

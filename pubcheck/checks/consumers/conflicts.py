@@ -22,13 +22,13 @@ _SOUND = ("enforced", "observed")
 @finds("PUB917")
 def contradicting_consumers(context: RuleContext) -> Iterator[RuleFinding]:
     """Two consumers of one publication, or of one table, whose demands cannot both be met."""
-    everything = [subject for subject in subjects(context) if subject.place is not None]
+    everything = [consumer for consumer in subjects(context) if consumer.place is not None]
     known = [contradiction for contradiction in contradictions() if contradiction.against == "consumers"]
-    for one, other in combinations(everything, 2):
-        if one.reader.id == other.reader.id:
+    for subject, other in combinations(everything, 2):
+        if subject.reader.id == other.reader.id:
             continue
         for contradiction in known:
-            for first, second in ((one, other), (other, one)):
+            for first, second in ((subject, other), (other, subject)):
                 claims = _claim_of(first, contradiction.first), _claim_of(second, contradiction.second)
                 if claims[0] is None or claims[1] is None:
                     continue

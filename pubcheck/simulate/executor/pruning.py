@@ -128,9 +128,9 @@ class Pruning:
         conjuncts = list(_conjuncts(node))
         left = None
         for conjunct in conjuncts:
-            one = self._left(division, conjunct)
-            if one is not None:
-                left = one if left is None else left & one
+            kept = self._left(division, conjunct)
+            if kept is not None:
+                left = kept if left is None else left & kept
         exact = self._exact(division, conjuncts) if len(division.key.names) > 1 else None
         return left if exact is None else exact
 

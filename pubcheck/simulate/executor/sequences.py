@@ -25,9 +25,9 @@ def sequence_of_column(session: Backend, relation: Relation, column: Column) -> 
         if own is not None:
             for dependent, number, kind in catalog.dependents.get((RELATION, row.oid)):
                 if number == own.number and kind in (AUTO, INTERNAL) and dependent[0] == RELATION:
-                    found = catalog.relations.get(dependent[1])
-                    if found is not None and found.kind == "S":
-                        return found.oid
+                    dependent_relation = catalog.relations.get(dependent[1])
+                    if dependent_relation is not None and dependent_relation.kind == "S":
+                        return dependent_relation.oid
         if not row.parents:
             raise NotFollowed(f'the sequence of column "{column.name}"')
         row = catalog.relations[row.parents[0]]

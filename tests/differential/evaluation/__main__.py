@@ -69,7 +69,7 @@ def _show(kind: str, differences: list[Difference], most: int) -> None:
         if difference.filter in seen or len(seen) >= most:
             continue
         seen.add(difference.filter)
-        print(f"{kind} {difference.filter}\n   server {difference.server}, pubcheck {difference.said}")
+        print(f"{kind} {difference.filter}\n   server {difference.server}, pubcheck {difference.ours}")
         words = difference.filter.replace("(", " ").replace(")", " ").replace(",", " ").replace(":", " ").split()
         print("   " + ", ".join(f"{name}={value!r}" for name, value in difference.row.items() if name in words))
 

@@ -65,7 +65,7 @@ class Difference(Struct, frozen=True):
     filter: str
     row: dict[str, str | None]
     server: Said
-    said: Said
+    ours: Said
 
 
 class Figures(Struct):
@@ -137,7 +137,7 @@ class Evaluator:
         except (SyntaxRefused, ServerError, Unknowable):
             return None
 
-    def said(self, expr: Expr, rows: Iterable[dict[int, Any]]) -> list[Said | Unknowable]:
+    def predictions(self, expr: Expr, rows: Iterable[dict[int, Any]]) -> list[Said | Unknowable]:
         run = prepare(expr, Context(self.inputs(), LOCALE))
         answers: list[Said | Unknowable] = []
         for row in rows:
@@ -216,7 +216,7 @@ class Run:
             self.figures.refused += 1
             return
         began = time.perf_counter()
-        answers = self.evaluator.said(expr, values)
+        answers = self.evaluator.predictions(expr, values)
         self.figures.seconds += time.perf_counter() - began
         try:
             asked = self.asked(text)

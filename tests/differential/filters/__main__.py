@@ -79,9 +79,9 @@ def _lines(outcome: Outcome) -> list[str]:
     ]
     lines.append(f"   {outcome.filter.statement}")
     lines.append(f"   server   {_words(outcome.server)}")
-    lines.append(f"   pubcheck {_words(outcome.said)}")
+    lines.append(f"   pubcheck {_words(outcome.ours)}")
     if outcome.kind is Kind.WORDING:
-        lines.append(f"   differ   {', '.join(differing(outcome.server, outcome.said.answer))}")
+        lines.append(f"   differ   {', '.join(differing(outcome.server, outcome.ours.answer))}")
     if isinstance(outcome, Smaller):
         lines.append(case(outcome, f"filter-{batch.major}-{batch.seed}-{batch.number}"))
     return lines
@@ -107,7 +107,7 @@ def _written(outcome: Outcome) -> dict[str, object]:
         "setup": [definition.text for definition in setup],
         "statement": outcome.filter.statement,
         "server": _words(outcome.server),
-        "pubcheck": _words(outcome.said),
+        "pubcheck": _words(outcome.ours),
     }
 
 

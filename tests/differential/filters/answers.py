@@ -118,7 +118,7 @@ def prepared(conn: psycopg.Connection[Any], setup: Sequence[Definition]) -> bool
 class Told(Struct, frozen=True):
     """pubcheck's answers to a batch's statements, what it left out of the setup, and the seconds it took."""
 
-    said: tuple[Said, ...]
+    ours: tuple[Said, ...]
     left_out: tuple[str, ...]
     seconds: float
 
@@ -161,7 +161,7 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
             return Told((Said(raised=repr(error)),), (), time.perf_counter() - began)
         # One by one, to find out which of them it is.
         singles = [told(major, database, setup, [statement]) for statement in statements]
-        answers_of_singles = tuple(single.said[0] for single in singles)
+        answers_of_singles = tuple(single.ours[0] for single in singles)
         return Told(answers_of_singles, singles[0].left_out, sum(single.seconds for single in singles))
     seconds = time.perf_counter() - began
     answers: dict[int, Said] = {number: Said(assumed=reason) for number, reason in unjudged.items()}

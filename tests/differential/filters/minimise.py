@@ -40,7 +40,7 @@ def minimised(conn: psycopg.Connection[Any], database: str, outcome: Outcome) ->
             server = asked(conn, [statement])[0]
         finally:
             conn.execute("ROLLBACK")
-        return server, told(major, database, setup, [statement]).said[0]
+        return server, told(major, database, setup, [statement]).ours[0]
 
     def persists(setup: Sequence[Definition], statement: str) -> bool:
         answers = tried(setup, statement)
@@ -57,7 +57,7 @@ def minimised(conn: psycopg.Connection[Any], database: str, outcome: Outcome) ->
     # Columns that are gone may have been all that a type or an extension was for.
     setup = _least(setup, lambda setup: persists(setup, filter_.statement))
     # Some of the expression may have stood for what the setup had.
-    server, ours = tried(setup, filter_.statement) or (outcome.server, outcome.said)
+    server, ours = tried(setup, filter_.statement) or (outcome.server, outcome.ours)
     return Smaller(outcome.batch, filter_, server, ours, compared(server, ours), setup)
 
 
@@ -66,8 +66,8 @@ def _same(outcome: Outcome, server: ServerAnswer, answer: Said) -> bool:
     if kind is not outcome.kind or server.sqlstate != outcome.server.sqlstate:
         return False
     if kind is Kind.WORDING:
-        return differing(server, answer.answer) == differing(outcome.server, outcome.said.answer)
-    return answer.answer.sqlstate == outcome.said.answer.sqlstate
+        return differing(server, answer.answer) == differing(outcome.server, outcome.ours.answer)
+    return answer.answer.sqlstate == outcome.ours.answer.sqlstate
 
 
 def differing(answer: ServerAnswer, other: ServerAnswer) -> list[str]:

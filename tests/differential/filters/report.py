@@ -22,7 +22,7 @@ class Outcome(Struct, frozen=True):
     batch: Batch
     filter: Filter
     server: ServerAnswer
-    said: Said
+    ours: Said
     kind: Kind
 
 
@@ -173,8 +173,8 @@ def spread(outcomes: Iterable[Outcome], most: int) -> list[Outcome]:
 
 def alike(outcome: Outcome) -> tuple[object, ...]:
     """What two disagreements of one cause most likely share."""
-    answer = outcome.said.answer
-    reason = outcome.said.assumed or outcome.said.raised or _plain(answer.message)
+    answer = outcome.ours.answer
+    reason = outcome.ours.assumed or outcome.ours.raised or _plain(answer.message)
     return outcome.kind, outcome.server.sqlstate, _plain(outcome.server.message), answer.sqlstate, _plain(reason)
 
 

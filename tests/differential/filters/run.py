@@ -58,7 +58,7 @@ class Run:
         self.totals.setup_left_out.update(answers.left_out)
         outcomes = [
             Outcome(batch, filter_, answer, ours, compared(answer, ours))
-            for filter_, answer, ours in zip(batch.filters, server, answers.said, strict=True)
+            for filter_, answer, ours in zip(batch.filters, server, answers.ours, strict=True)
         ]
         for outcome in outcomes:
             self.totals.add(outcome)

@@ -73,7 +73,7 @@ def test_the_worst_constructs_come_first() -> None:
 
 def _of(outcomes: list[Outcome], *kinds: Kind) -> list[str]:
     return [
-        f"batch {outcome.batch.number}: {outcome.filter.statement}\n  {outcome.server}\n  {outcome.said}"
+        f"batch {outcome.batch.number}: {outcome.filter.statement}\n  {outcome.server}\n  {outcome.ours}"
         for outcome in outcomes
         if outcome.kind in kinds
     ]

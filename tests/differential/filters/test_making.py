@@ -44,8 +44,8 @@ def test_answers_compare(server: ServerAnswer, ours: Said, kind: Kind) -> None:
 def test_each_statement_of_a_script_gets_its_own_answer() -> None:
     filters = ["id > 1", "b > 1", "t = 'a'", "id > 1 AND b"]
     answers = told(18, "db", [WIDE], [f"CREATE PUBLICATION p FOR TABLE w WHERE ({text})" for text in filters])
-    assert [answer.answer.sqlstate for answer in answers.said] == ["00000", "42703", "00000", "42703"]
-    assert answers.said[1].answer == REFUSED
+    assert [answer.answer.sqlstate for answer in answers.ours] == ["00000", "42703", "00000", "42703"]
+    assert answers.ours[1].answer == REFUSED
     assert answers.left_out == ()
 
 

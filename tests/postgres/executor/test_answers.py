@@ -29,7 +29,7 @@ def test_recorded_rows_are_answered_as_the_server_answered_them(major: int, reco
     for text, answers in record["answers"][str(major)].items():
         expr = evaluator.analysed(text)
         assert expr is not None, text
-        for number, (server, answer) in enumerate(zip(answers, evaluator.said(expr, rows), strict=True)):
+        for number, (server, answer) in enumerate(zip(answers, evaluator.predictions(expr, rows), strict=True)):
             pairs += 1
             if isinstance(answer, Unknowable):
                 unknown[answer.reason] += 1
