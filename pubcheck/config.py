@@ -252,7 +252,7 @@ def near_rule(word: str) -> str:
         hint = near_word(code, [known for known in rulebook.RULES if known[3] == code[3:4]])
     else:
         names = [rule.name for rule in rulebook.RULES.values()]
-        begun = [name for name in names if name.startswith(word.lower())]
+        begun = [name for name in names if len(word) > 3 and name.startswith(word.lower())]
         hint = f"; did you mean {' or '.join(begun[:3])}?" if begun else near_word(word.lower(), names)
     return hint or "; `pubcheck rules` lists them"
 
