@@ -104,7 +104,7 @@ def test_json_is_valid_under_the_schema_that_ships(whole: Explanation, large: Ex
 
 
 def test_the_schema_is_that_of_the_document() -> None:
-    assert render_json.schema() == SHIPPED.read_bytes(), "python -m pubcheck.explain.render_json writes it anew"
+    assert render_json.schema() == SHIPPED.read_bytes(), "python -m pubcheck.explain.render_json writes it again"
 
 
 def test_json_names_every_table(large: Explanation) -> None:

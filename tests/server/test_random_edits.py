@@ -21,7 +21,7 @@ def test_findings_are_those_of_a_fresh_lint(seed: int) -> None:
 
 @pytest.mark.slow
 def test_findings_are_those_of_a_fresh_lint_after_many_edits() -> None:
-    assert not differences(3, 400)
+    assert not differences(3, 200)
 
 
 def test_a_process_that_dies_is_started_again() -> None:
@@ -39,4 +39,4 @@ def test_a_process_that_dies_is_started_again() -> None:
 
 @pytest.mark.slow
 def test_an_editor_shows_what_a_fresh_lint_finds_after_bursts_of_edits(process: ServerProcess, tmp_path: Path) -> None:
-    assert not random_session.differences(process, tmp_path, seed=1, bursts=15)
+    assert not random_session.differences(process, tmp_path, seed=1, bursts=6)

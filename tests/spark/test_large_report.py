@@ -20,7 +20,7 @@ from pubcheck.spark.summary import ENDS
 
 pytestmark = pytest.mark.spark
 
-UNITS, FINDINGS = 8_000, 40_000
+UNITS, FINDINGS = 4_000, 20_000
 LONGEST_PATH = 4096
 """Bytes of the longest path that Linux has."""
 

@@ -166,7 +166,7 @@ def test_what_could_not_be_run_leaves_gap_and_overlap_open(spark: SparkSession, 
 
 def test_json_is_valid_under_the_schema_that_ships() -> None:
     shipped = Path(pubcheck.__file__).parent / "report" / "measure.schema.json"
-    assert report.schema() == shipped.read_bytes(), "python -m pubcheck.report.measure writes it anew"
+    assert report.schema() == shipped.read_bytes(), "python -m pubcheck.report.measure writes it again"
     counted = TableRows("t", "x", 0, (), (), None, None, (Overlap(("a", "b"), 0),))
     jsonschema.validate(json.loads(report.json(Measurement("0", 1, 18, (counted,)))), json.loads(shipped.read_text()))
 
