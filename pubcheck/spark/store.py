@@ -176,7 +176,8 @@ class Store:
         """Let this attempt of a run exist: its row is one file, which appears at once. Earlier attempts are deleted."""
         attempt = self._attempts[run]
         self.write(row.coalesce(1).withColumn("attempt", F.lit(attempt)), "runs", run)
-        self._attempts.maps[-1][run] = attempt
+        # The next reader asks which attempt counts: one that is committed at the same time may be later.
+        self._attempts.maps[-1].pop(run, None)
         self._folders.delete(self._mark(run, attempt), above=1)
         if len(self._folders.files(os.path.dirname(self.path("runs", run)))) > 1:
             rows = self._rows().where(F.col("run") == run).orderBy("finished", "attempt").select("attempt").collect()

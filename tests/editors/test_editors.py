@@ -15,10 +15,10 @@ from typing import Any
 
 import lupa
 import pytest
+from playwright.sync_api import Browser
 
 from pubcheck.discovery.file_types import SUFFIXES
 from tests.support import vscode
-from tests.support.browser import browser
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "editors" / "vscode"
@@ -140,7 +140,7 @@ def test_the_package_of_the_extension_holds_what_it_needs(package: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_the_editor_shows_findings_as_one_types(package: Path, tmp_path: Path) -> None:
+def test_the_editor_shows_findings_as_one_types(package: Path, tmp_path: Path, browser: Browser) -> None:
     """In a file, and in a buffer that was never saved."""
     project = tmp_path / "project"
     project.mkdir()
@@ -148,8 +148,11 @@ def test_the_editor_shows_findings_as_one_types(package: Path, tmp_path: Path) -
     (project / "schema.sql").write_text(table + "CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'EU');\n")
     options = {"pubcheck.interpreter": sys.executable, "files.defaultLanguage": "sql"}
     environment = {"PYTHONPATH": str(ROOT)}
-    with vscode.serving(package, options, tmp_path / "editor", environment) as address, browser() as chromium:
-        page = chromium.new_page(viewport={"width": 1200, "height": 800})
+    with (
+        vscode.serving(package, options, tmp_path / "editor", environment) as address,
+        browser.new_context(viewport={"width": 1200, "height": 800}) as context,
+    ):
+        page = context.new_page()
         page.set_default_timeout(30_000)
         page.goto(f"{address}?folder={project}")
         page.get_by_role("button", name="Yes, I trust the authors").click()
