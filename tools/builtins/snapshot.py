@@ -1,9 +1,10 @@
 """Takes the snapshots: ``python -m tools.builtins.snapshot CONNECTION...``, one server of each major.
 
-Needs psycopg (extra ``dev``), a superuser, and databases like template0: objects below FirstNormalObjectId only. Writes
-``pgNN.json`` of the majors it is given, and enters them into the files that all majors share, where a row says in
-which majors it holds. The next major is one run of this command against its server. Extensions that the server has are
-made and rolled back; of one whose library does not load the contents that other majors show are kept apart.
+Needs psycopg (extra ``dev``), a superuser, and databases like template0: objects below FirstNormalObjectId only. It
+writes the names of the majors it is given into ``names.json``, which has the first major whole and the differences of
+the others, and enters them into the files where a row says in which majors it holds. The next major is one run of this
+command against its server. Extensions that the server has are made and rolled back; of one whose library does not load
+the contents that other majors show are kept apart.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert, to_builtins
 from msgspec.json import encode
 
+from pubcheck.postgres.builtins import Snapshot, sections, snapshot
 from tools.builtins.extension_snapshot import enter_extensions
 from tools.builtins.merging import Merged, trimmed
 
@@ -30,14 +33,17 @@ _TYPES = """
 """
 _RELATIONS = """
     SELECT n.nspname, c.relname, c.oid::int, c.relkind::text,
-           CASE WHEN c.relkind IN ('r', 'v') AND n.nspname = 'information_schema'
-                THEN array(SELECT a.attname::text FROM pg_attribute a
-                           WHERE a.attrelid = c.oid AND a.attnum > 0 ORDER BY a.attnum)
-                ELSE '{}' END,
            c.reltype::int, coalesce((SELECT t.typarray::int FROM pg_type t WHERE t.oid = c.reltype), 0)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid < 16384 AND n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast')
     ORDER BY 1, 2
+"""
+_COLUMNS = """
+    SELECT c.relname, array(SELECT a.attname::text FROM pg_attribute a
+                            WHERE a.attrelid = c.oid AND a.attnum > 0 ORDER BY a.attnum)
+    FROM pg_class c
+    WHERE c.oid < 16384 AND c.relkind IN ('r', 'v') AND c.relnamespace = 'information_schema'::regnamespace
+    ORDER BY 1
 """
 
 # What name and type resolution asks. Each query gives the key first, then the row in the order of ``objects``' structs;
@@ -163,7 +169,7 @@ _ABBREVIATION_FILE = """
 """
 
 
-def take(connection: Any) -> tuple[int, dict[str, Any]]:
+def take(connection: Any) -> tuple[int, Snapshot]:
     """(major, snapshot) of the server behind a psycopg connection: names of types and relations."""
     server: str = connection.execute("SHOW server_version").fetchone()[0]
     types: dict[str, Any] = {}
@@ -171,10 +177,31 @@ def take(connection: Any) -> tuple[int, dict[str, Any]]:
         types.setdefault(schema, {})[name] = row
     relations: dict[str, Any] = {}
     for schema, name, *row in connection.execute(_RELATIONS):
-        relations.setdefault(schema, {})[name] = trimmed(row, (None, None, [], 0, 0))
+        relations.setdefault(schema, {})[name] = row
+    columns = dict(connection.execute(_COLUMNS).fetchall())
     # The text is that of a released server only with a dot: 19beta3.
     major = int(connection.execute("SHOW server_version_num").fetchone()[0]) // 10000
-    return major, {"server": server, "types": types, "relations": relations}
+    content = {"server": server, "types": types, "relations": relations, "columns": columns}
+    return major, convert(content, Snapshot)
+
+
+def write_names(snapshots: dict[int, Snapshot]) -> None:
+    """Write the first one whole, and how the others differ from it, each name on a line."""
+    first, *others = (to_builtins(snapshot) for snapshot in snapshots.values())
+    content = [first, *(_differences(first, other) for other in others)]
+    text = encode(dict(zip(snapshots, content, strict=True))).replace(b",0,0]", b"]").replace(b'],"', b'],\n"')
+    path = HERE / "names.json"
+    path.write_bytes(text + b"\n")
+    print(f"{path.name}: {len(text)} bytes")
+
+
+def _differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """The values of ``other`` that ``first`` has not, and None for what ``other`` has not; of its objects, as deep."""
+    return {
+        key: _differences(first[key], value) if isinstance(value, dict) and key in first else value
+        for key, value in (dict.fromkeys(first) | other).items()
+        if isinstance(value, dict) or value != first.get(key)
+    }
 
 
 def enter_objects(merged: Merged, connection: Any) -> None:
@@ -207,18 +234,17 @@ def main(connections: list[str]) -> None:
     import psycopg
 
     objects, zones, extensions = (Merged(HERE / f"{name}.json") for name in ("objects", "zones", "extensions"))
+    names = {major: snapshot(major) for major in sections()}
     for conninfo in connections:
         with psycopg.connect(conninfo) as connection:
-            major, snapshot = take(connection)
+            major, names[major] = take(connection)
             for merged in (objects, zones, extensions):
-                merged.begin(major, snapshot["server"])
+                merged.begin(major, names[major].server)
             enter_objects(objects, connection)
             enter_zones(zones, connection, major)
             for name, why in enter_extensions(extensions, connection):
                 print(f"extension {name} is left out: {why}")
-        path = HERE / f"pg{major}.json"
-        path.write_bytes(encode(snapshot).replace(b'],"', b'],\n"') + b"\n")
-        print(f"{path.name}: {snapshot['server']}, {path.stat().st_size} bytes")
+    write_names(names)
     for merged in (objects, zones, extensions):
         merged.write()
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.json import decode
+
+T = TypeVar("T")
 
 
 class KnownRelation(Struct, frozen=True, array_like=True, gc=False):
@@ -18,20 +21,34 @@ class KnownRelation(Struct, frozen=True, array_like=True, gc=False):
 
     oid: int
     kind: str
-    columns: tuple[str, ...] = ()
     type: int = 0
     array: int = 0
 
 
-class Snapshot(Struct, frozen=True):
-    """A snapshot file. ``server`` says which server it was taken from.
+TypeRow = tuple[int, str, int]
+"""(oid, typtype, array oid)"""
 
-    ``types``: schema -> name -> (oid, typtype, array oid), without row types. ``relations``: schema -> name -> row.
+
+class Snapshot(Struct, frozen=True):
+    """The names of one major. ``server`` says which server it was taken from.
+
+    ``types``: schema -> name -> row, without row types. ``relations``: schema -> name -> row. ``columns``: those of the
+    relations of information_schema.
     """
 
     server: str
-    types: dict[str, dict[str, tuple[int, str, int]]]
+    types: dict[str, dict[str, TypeRow]]
     relations: dict[str, dict[str, KnownRelation]]
+    columns: dict[str, tuple[str, ...]]
+
+
+class Changes(Struct, frozen=True):
+    """How a major differs from the first one in the file; None is a name that the major does not have."""
+
+    server: str
+    types: dict[str, dict[str, TypeRow | None]]
+    relations: dict[str, dict[str, KnownRelation | None]]
+    columns: dict[str, tuple[str, ...] | None]
 
 
 class Builtins:
@@ -70,8 +87,12 @@ class Builtins:
         return self._arrays.get(oid, 0) or oid
 
     def relation(self, schema: str, name: str) -> KnownRelation | None:
-        """A relation that every database has; information_schema's with their column names."""
+        """A relation that every database has."""
         return self._snapshot.relations.get(schema, {}).get(name)
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """The columns of a relation of information_schema; none for others."""
+        return self._snapshot.columns.get(name, ())
 
     def relation_named(self, oid: int) -> tuple[str, str] | None:
         """(schema, name) of a relation, or None."""
@@ -96,9 +117,34 @@ class Builtins:
         return None
 
 
+def sections() -> dict[int, Raw]:
+    """Return the snapshot of the first major in the file, and the changes of each other major."""
+    # Not through importlib.resources: its import costs 6 ms.
+    with open(os.path.join(os.path.dirname(__file__), "names.json"), "rb") as file:
+        return decode(file.read(), type=dict[int, Raw])
+
+
+def snapshot(major: int) -> Snapshot:
+    """Read the names of a major."""
+    majors = sections()
+    first_major = next(iter(majors))
+    first = decode(majors[first_major], type=Snapshot)
+    if major == first_major:
+        return first
+    changes = decode(majors[major], type=Changes)
+    return Snapshot(
+        changes.server,
+        {schema: _changed(names, changes.types[schema]) for schema, names in first.types.items()},
+        {schema: _changed(names, changes.relations[schema]) for schema, names in first.relations.items()},
+        _changed(first.columns, changes.columns),
+    )
+
+
+def _changed(names: dict[str, T], changes: dict[str, T | None]) -> dict[str, T]:
+    return {name: row for name, row in (names | changes).items() if row is not None}
+
+
 @cache
 def builtins(major: int) -> Builtins:
     """The built-in objects of a major; read on first use."""
-    # Not through importlib.resources: its import costs 6 ms.
-    with open(os.path.join(os.path.dirname(__file__), f"pg{major}.json"), "rb") as file:
-        return Builtins(decode(file.read(), type=Snapshot))
+    return Builtins(snapshot(major))

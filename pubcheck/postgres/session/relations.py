@@ -82,15 +82,17 @@ class Relations(Schemas):
         if oid is not None:
             return catalog.relations[oid]
         if namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST):
-            builtin = builtins(catalog.major.number).relation(catalog.namespaces[namespace].name, name)
+            server = builtins(catalog.major.number)
+            builtin = server.relation(catalog.namespaces[namespace].name, name)
             if builtin is not None:
+                columns = server.columns(name) if namespace == INFORMATION_SCHEMA else ()
                 row = Relation(
                     builtin.oid,
                     name,
                     namespace,
                     builtin.kind,
                     SUPERUSER,
-                    columns=tuple(Column(number, column) for number, column in enumerate(builtin.columns, 1)),
+                    columns=tuple(Column(number, column) for number, column in enumerate(columns, 1)),
                     identity="n",
                     seen=True,
                 )
