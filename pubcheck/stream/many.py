@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from pubcheck.stream.messages import Delete, Insert, Row, Update
 from pubcheck.stream.readers import OLD_KINDS, number_at
-from pubcheck.stream.whole import text_rows
+from pubcheck.stream.whole import LONG, text_rows
 
 Change: TypeAlias = Insert | Update | Delete
 _FromRow: TypeAlias = Callable[[Row], Change]
@@ -67,18 +67,21 @@ def alike_changes(messages: Sequence[bytes]) -> Sequence[Change] | None:
     if make is None or not messages[-1].startswith(head):
         return None
     data = list(map(bytes.removeprefix, messages, repeat(head)))
-    if len(b"".join(messages)) - len(b"".join(data)) != _HEAD * len(data):
+    size = len(b"".join(data))
+    if len(b"".join(messages)) - size != _HEAD * len(data):
         return None
+    if size > LONG * len(data) * (int.from_bytes(data[0][:2]) + 1):
+        return ()
     rows = text_rows(data)
     return () if rows is None else list(map(make, rows))
 
 
 def mixed_changes(messages: Sequence[bytes]) -> Sequence[Change | None]:
     """Return what `usual_changes` returns, for messages that are not alike."""
-    sample = messages[:_SAMPLE]
-    if 2 * _makers(sample).count(None) > len(sample) or sum(map(len, messages)) > _USUAL_LENGTH * len(messages):
+    makers = _makers(messages[:_SAMPLE])
+    if 2 * makers.count(None) > len(makers) or sum(map(len, messages)) > _USUAL_LENGTH * len(messages):
         return ()
-    makers = _makers(messages)
+    makers += _makers(messages[_SAMPLE:])
     rows = text_rows(list(map(_row_of, compress(messages, makers))))
     if rows is None:
         return ()

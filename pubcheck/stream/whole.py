@@ -76,8 +76,11 @@ _ROW = b"\xdd\0\0"
 short row after it, and is followed by a text that begins with a zero byte."""
 _SHORT = 0xDA
 """Rows with fewer bytes are short."""
+LONG = 128
+"""With more bytes than this for each column, searching a row takes longer than reading it value by value."""
 _NEW, _KEY, _TEXT = b"NKt"
 _RELATION = ord("R")
+_LONGEST_DESCRIPTION = 4096
 _change = Layout(">xIBHBI").unpack_from
 """The relation, the kind of row, its number of columns, and the letter and the length of the first value, whose text
 begins at byte 13. The text of another value begins 5 bytes after the one before it."""
@@ -92,6 +95,8 @@ _truncate_fields = Layout(">xIB").unpack_from
 def text_row(data: bytes, columns: int) -> Row | None:
     """Return the row that ``data`` is, which begins with its number of columns; None if it has other values than short
     texts, NULL and unchanged ones, or is malformed: `row_at` has to read it."""
+    if len(data) > LONG * (columns + 1):
+        return None
     try:
         if data.isascii():
             packed = data.replace(b"t\0\0", b"\xda")
@@ -159,27 +164,38 @@ def _read_commit(data: bytes) -> AnyMessage:
     return Commit(lsn, end_lsn, time)
 
 
-_relation_head = re.compile(rb"R(.{4})([^\0]*)\0([^\0]*)\0([dnfi])(..)", re.DOTALL).match
+_relation_head = re.compile(rb"([^\0]*)\0([^\0]*)\0([dnfi])(..)", re.DOTALL).match
 _relation_columns = re.compile(rb"[\0\1][^\0]{0,63}\0.{8}", re.DOTALL).findall
 """Names that PostgreSQL can give. Columns with longer ones are not kept."""
 
 
 @lru_cache(maxsize=4096)
 def _column(data: bytes) -> Column:
-    """Return a column. Those of many relations are alike, and a relation is described again and again."""
+    """Return a column. Those of many relations are alike."""
     type_oid, type_modifier = _column_fields(data, len(data) - 8)
     return Column(data[1:-9].decode("utf-8", "surrogateescape"), type_oid, type_modifier, data[0] == 1)
 
 
-def _read_relation(data: bytes) -> AnyMessage:
+@lru_cache(maxsize=256)
+def _description(data: bytes) -> tuple[str, str, str, tuple[Column, ...]] | None:
+    """Return the fields of a Relation after its OID, None for an unusual one. A server sends a Relation again after each
+    change of a definition."""
     head = _relation_head(data)
-    if head is not None:
-        oid, namespace, name, identity, count = head.groups()
-        columns = _relation_columns(data, head.end())
-        if len(columns) == int.from_bytes(count) and head.end() + sum(map(len, columns)) == len(data):
-            names = namespace.decode("utf-8", "surrogateescape"), name.decode("utf-8", "surrogateescape")
-            return Relation(int.from_bytes(oid), *names, identity.decode(), tuple(map(_column, columns)))
-    return _exact(*PREFIXED[_RELATION](data, 1, None), data)
+    if head is None:
+        return None
+    namespace, name, identity, count = head.groups()
+    columns = _relation_columns(data, head.end())
+    if len(columns) != int.from_bytes(count) or head.end() + sum(map(len, columns)) != len(data):
+        return None
+    names = namespace.decode("utf-8", "surrogateescape"), name.decode("utf-8", "surrogateescape")
+    return *names, identity.decode(), tuple(map(_column, columns))
+
+
+def _read_relation(data: bytes) -> AnyMessage:
+    description = _description(data[5:]) if len(data) <= _LONGEST_DESCRIPTION else None
+    if description is None:
+        return _exact(*PREFIXED[_RELATION](data, 1, None), data)
+    return Relation(number_at(data, 1)[0], *description)
 
 
 @lru_cache(maxsize=256)
