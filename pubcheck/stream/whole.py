@@ -178,8 +178,8 @@ def _column(data: bytes) -> Column:
 
 @lru_cache(maxsize=256)
 def _description(data: bytes) -> tuple[str, str, str, tuple[Column, ...]] | None:
-    """Return the fields of a Relation after its OID, None for an unusual one. A server sends a Relation again after each
-    change of a definition."""
+    """Return the fields of a Relation after its OID, None for an unusual one. A server sends a Relation again after
+    each change of a definition."""
     head = _relation_head(data)
     if head is None:
         return None
