@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.config import ConfigError
+from pubcheck.config import Config, ConfigError
 from pubcheck.findings import Entry, Finding
 from pubcheck.fingerprints import fingerprints
 from pubcheck.rulebook import ALWAYS
@@ -119,6 +119,11 @@ def read(path: str) -> Baseline:
     if document.pubcheck_baseline != VERSION:
         raise ConfigError(f"baseline {path}: written by a later pubcheck; write it again with --write-baseline")
     return Baseline(path, {entry.fingerprint: entry for entry in document.findings})
+
+
+def of_config(config: Config) -> Baseline | None:
+    """Return the baseline that a configuration names. Raises ConfigError."""
+    return read(os.path.join(config.root, config.baseline)) if config.baseline else None
 
 
 def text(units: Iterable[Sequence[Finding]], path: str) -> tuple[str, int]:

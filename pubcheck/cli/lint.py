@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -363,13 +362,12 @@ def _change(fix: bool, unsafe_fixes: bool, diff: bool, add_ignore: bool) -> Chan
 
 
 def _baseline(option: str | None, config: Config) -> Baseline | None:
-    path = option or (config.baseline and os.path.join(config.root, config.baseline))
-    if not path:
+    if not (option or config.baseline):
         return None
     # Loaded only where there is one.
     from pubcheck import baseline
 
-    return baseline.read(path)
+    return baseline.read(option) if option else baseline.of_config(config)
 
 
 def _write_baseline(path: str, outcomes: Iterable[Outcome]) -> int:

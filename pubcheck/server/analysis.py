@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from pubcheck.autofix import comments_for
+from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.replay import Replay
@@ -91,13 +92,18 @@ class Analysis:
             if use.last == name.last
         ]
 
-    def ignoring(self, entry: Entry) -> list[EditEntry]:
-        """Return the edit of a comment that ignores a finding at its statement."""
-        for diagnostic, shown in zip(self.linted.diagnostics, self._entries, strict=True):
-            if (shown.rule, shown.path, shown.line, shown.column) == (entry.rule, entry.path, entry.line, entry.column):
-                edits = [edit for _, group in comments_for([diagnostic]) for edit in group]
-                return Resolver().edits(edits)
-        return []
+    def ignoring(self, entries: Sequence[Entry]) -> list[list[EditEntry]]:
+        """Return for each finding the edit of a comment that ignores it at its statement; none where there is none."""
+        diagnostics: dict[tuple[str, str, int, int], Diagnostic] = {}
+        for diagnostic, entry in zip(self.linted.diagnostics, self._entries, strict=True):
+            diagnostics.setdefault(_place(entry), diagnostic)
+        resolver = Resolver()
+        comments: list[list[EditEntry]] = []
+        for entry in entries:
+            same_place = [diagnostics[_place(entry)]] if _place(entry) in diagnostics else []
+            groups = comments_for(same_place)
+            comments.append(resolver.edits([edit for _, group in groups for edit in group]))
+        return comments
 
     def complete(self, label: str, offset: int) -> list[Completion]:
         """Return what may be written at an offset of a statement about publications, or of a comment that names their
@@ -164,6 +170,10 @@ class Analysis:
             if use.last == name:
                 return Located(span.source.label, statement.place(use.start), statement.place(use.end, end=True))
         return Located(span.source.label, span.start, span.end)
+
+
+def _place(entry: Entry) -> tuple[str, str, int, int]:
+    return entry.rule, entry.path, entry.line, entry.column
 
 
 def _start_of_statement(text: str, offset: int) -> int:

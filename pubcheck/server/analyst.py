@@ -11,7 +11,9 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -51,8 +53,11 @@ class Analyst:
     """Lints units and answers questions about them, one after the other. Its process is started with the first
     question, and again if it dies."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float | None = None) -> None:
+        """``patience``: seconds after which an answer is given up, None for never."""
+        self._patience = patience
         self._connection: Connection | None = None
+        self._process: BaseProcess | None = None
         self._lock = threading.Lock()
 
     def findings(self, unit: DiscoveredUnit, config: Config) -> list[Finding]:
@@ -71,14 +76,25 @@ class Analyst:
     def complete(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> list[Completion]:
         return self._ask(unit, config, "complete", path, offset)  # type: ignore[no-any-return]
 
-    def ignoring(self, unit: DiscoveredUnit, config: Config, entry: Entry) -> list[EditEntry]:
-        return self._ask(unit, config, "ignoring", entry)  # type: ignore[no-any-return]
+    def ignoring(self, unit: DiscoveredUnit, config: Config, entries: list[Entry]) -> list[list[EditEntry]]:
+        return self._ask(unit, config, "ignoring", entries)  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """End the process."""
+        self.kill()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def kill(self) -> None:
+        """End the process and its copies, from any thread: a question that is being answered fails."""
+        process = self._process
+        if process is None or process.pid is None:
+            return
+        with suppress(OSError):
+            if _CAN_FORK:
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()  # it may not have a group yet
 
     def _ask(self, unit: DiscoveredUnit, config: Config, method: Method, *arguments: Any) -> Any:
         return self.call(unit, config, _ask, method, *arguments)
@@ -90,6 +106,9 @@ class Analyst:
             try:
                 connection = self._connected()
                 connection.send(question)
+                if not connection.poll(self._patience):
+                    self.close()
+                    raise Failed(f"linting takes more than {self._patience:.0f} seconds and was stopped")
                 answer = connection.recv()
             except (EOFError, OSError):
                 self.close()
@@ -102,7 +121,8 @@ class Analyst:
         if self._connection is None:
             context = multiprocessing.get_context("spawn")
             self._connection, child = context.Pipe()
-            context.Process(target=_serve, args=(child,), daemon=True).start()
+            self._process = context.Process(target=_serve, args=(child,), daemon=True)
+            self._process.start()
             child.close()
         return self._connection
 
@@ -112,8 +132,10 @@ def _ask(unit: DiscoveredUnit, linter: Linter, method: Method, *arguments: Any) 
 
 
 def _serve(connection: Connection) -> None:
-    """Answer questions until the other end closes. A terminal sends Ctrl-C to every process: the other end decides."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Answer questions until the other end closes, or until a copy dies: it may have sent half of an answer."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process: the other end decides
+    if _CAN_FORK:
+        os.setpgid(0, 0)  # so that the copies can be ended with this process
     _load_modules()
     linter: WarmLinter | None = None
     while True:
@@ -135,7 +157,7 @@ def _serve(connection: Connection) -> None:
             _answer_and_end(connection, question, linter)
         _, status = os.waitpid(process, 0)
         if status:
-            connection.send(Failed("a process that lints died, perhaps for lack of memory"))
+            return
 
 
 def _load_modules() -> None:

@@ -13,19 +13,21 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from pubcheck import __version__, rulebook
-from pubcheck.config import CONFIG_FILES, ConfigError
-from pubcheck.discovery.file_types import DiscoveredUnit
+from pubcheck.config import ConfigError
+from pubcheck.discovery.file_types import LANGUAGES, SUFFIXES, DiscoveredUnit
+from pubcheck.faults import failure_text, fault_of
 from pubcheck.findings import Entry, Finding
 from pubcheck.server.actions import quick_fixes
 from pubcheck.server.analysis import Located, symbols
 from pubcheck.server.analyst import Analyst, Failed
 from pubcheck.server.convert import diagnostic_of, path_of, range_of, uri_of, workspace_edit
 from pubcheck.server.positions import changed as changed_text
+from pubcheck.server.schedule import Schedule
 from pubcheck.server.workspace import Workspace
 
 Answer = TypeVar("Answer")
-_PAUSE = 0.05
-"""Seconds without another change after which a file is linted."""
+_PATIENCE = 120
+"""Seconds after which an answer is given up."""
 
 
 class Server(LanguageServer):
@@ -34,12 +36,24 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__("pubcheck", __version__)
         self.files = Workspace()
-        self.analyst = Analyst()
+        self.analyst = Analyst(_PATIENCE)
+        self.schedule = Schedule(self.lint)
         self.shown: dict[str, list[Finding]] = {}
         self.may_exit = False
         """Whether the client asked for the end."""
-        self._waiting: dict[str, asyncio.Task[None]] = {}
         self._busy = asyncio.Lock()
+        self._session: asyncio.Task[None] | None = None
+
+    def begin_session(self) -> None:
+        """Stop the process that lints when the event loop ends: on exit, and when the client goes away."""
+
+        async def session() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.analyst.kill()
+
+        self._session = asyncio.get_running_loop().create_task(session())
 
     # Places.
 
@@ -78,62 +92,51 @@ class Server(LanguageServer):
 
     # Findings.
 
-    def lint_soon(self, path: str) -> None:
-        """Lint the unit of a file after a pause in which it does not change again."""
-        waiting = self._waiting.pop(path, None)
-        if waiting is not None:
-            waiting.cancel()
-        self._waiting[path] = asyncio.get_running_loop().create_task(self._lint_later(path))
-
-    def forget(self, path: str) -> None:
-        """Drop what is known of a file that was closed."""
-        waiting = self._waiting.pop(path, None)
-        if waiting is not None:
-            waiting.cancel()
-        self.shown.pop(path, None)
-
-    async def _lint_later(self, path: str) -> None:
-        await asyncio.sleep(_PAUSE)
-        self._waiting.pop(path, None)
-        await self.lint(path)
-
-    async def lint(self, path: str) -> list[str]:
-        """Lint the unit of a file, and show the findings of all its open files, which are returned."""
+    async def lint(self, path: str) -> None:
+        """Lint the unit of a file, and show the findings of all its open files."""
         if path not in self.files.texts:
-            return []  # it was closed meanwhile
+            return  # it was closed meanwhile
         try:
-            unit = self.files.unit(path)
-            config = self.files.config(path)
-        except ConfigError as error:
-            self.show_problem(path, str(error))
-            return [path]
+            await self._lint(path)
+        except (ConfigError, Failed) as error:
+            problem = str(error)
+        except Exception as error:
+            problem = failure_text((fault_of(error, path),)) or ""
+        else:
+            return
+        for name in self.schedule.current:
+            self.show_problem(name, problem)
+
+    async def _lint(self, path: str) -> None:
+        unit, config, known = self.files.unit(path), self.files.config(path), self.files.baseline(path)
         if unit is None:
             self.show(path, [])
-            return [path]
-        texts = dict(self.files.texts)
-        names = self.files.files_of(unit)  # a file that is opened meanwhile is context in this unit
-        try:
-            findings = await self.ask(self.analyst.findings, unit, config)
-        except Failed as failure:
-            self.show_problem(path, str(failure))
-            return [path]
-        if any(self.files.texts.get(name) != text for name, text in texts.items() if name in self._names(unit)):
-            self.lint_soon(path)  # it changed meanwhile
-            return [path]
-        names = [name for name in names if name in self.files.texts]  # none that was closed meanwhile
+            return
+        # A file that is opened from now on is context in this unit, and is linted later.
+        names = self.files.files_of(unit)
+        self.schedule.begin(names)
+        findings = await self.ask(self.analyst.findings, unit, config)
+        if known is not None:
+            findings = list(known.split(findings)[0])
+        if self.schedule.waits(names):
+            self.schedule.put(path)  # one of them changed meanwhile, perhaps so that it leaves the unit
+            return
         for name in names:
-            self.show(name, [row for row in findings if os.path.abspath(row.entry.path) == name])
-        return names
+            if name in self.files.texts:  # not closed meanwhile
+                self.show(name, [row for row in findings if os.path.abspath(row.entry.path) == name])
 
-    @staticmethod
-    def _names(unit: DiscoveredUnit) -> set[str]:
-        return {os.path.abspath(file.path) for file in unit.files}
+    def lint_all(self) -> None:
+        """Look up units and configurations again, and lint all open files."""
+        self.files.forget()
+        for path in self.files.texts:
+            self.schedule.put(path)
 
     def show(self, path: str, findings: list[Finding]) -> None:
         self.shown[path] = findings
         self._publish(path, [diagnostic_of(finding.entry, self.convert) for finding in findings])
 
     def show_problem(self, path: str, message: str) -> None:
+        self.shown[path] = []
         start = types.Position(0, 0)
         self._publish(
             path,
@@ -151,6 +154,7 @@ server = Server()
 @server.feature(types.INITIALIZED)
 def initialized(ls: Server, params: types.InitializedParams) -> None:
     """Take over the units of columns; ask a client that can to report changes of files and configurations."""
+    ls.begin_session()
     # Edits are applied in `changed`: pygls also ends lines at characters at which the protocol does not.
     ls.workspace.update_text_document = lambda *_: None  # type: ignore[method-assign]
     ls.files.encoding = ls.workspace.position_encoding or types.PositionEncodingKind.Utf16
@@ -158,7 +162,8 @@ def initialized(ls: Server, params: types.InitializedParams) -> None:
     watching = workspace.did_change_watched_files if workspace is not None else None
     if watching is None or not watching.dynamic_registration:
         return
-    watchers = [types.FileSystemWatcher(f"**/{name}") for name in ("*.sql", *CONFIG_FILES)]
+    suffixes = (*(suffix.removeprefix(".") for suffix in SUFFIXES), *LANGUAGES, "json", "toml")
+    watchers = [types.FileSystemWatcher(f"**/*.{{{','.join(suffixes)}}}")]
     options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
     ls.client_register_capability(
         types.RegistrationParams(
@@ -172,7 +177,7 @@ async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
     if path is not None:
         ls.files.put(path, params.text_document.text, params.text_document.version)
-        await ls.lint(path)
+        ls.schedule.put(path, pause=0)
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -181,34 +186,33 @@ async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None
     if path in ls.files.texts:
         text = changed_text(ls.files.texts[path], params.content_changes, ls.files.encoding)
         ls.files.put(path, text, params.text_document.version)
-        ls.lint_soon(path)
+        ls.schedule.put(path)
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
 async def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
-    await _looked_up_again(ls)
+    ls.lint_all()
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
 async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
-    if path is not None:
-        ls.files.close(path)
-        ls.forget(path)
-        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+    if path is None:
+        return
+    unit = ls.unit_of(path)
+    ls.files.close(path)
+    ls.schedule.remove(path)
+    ls.shown.pop(path, None)
+    ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+    for name in ls.files.files_of(unit) if unit is not None else ():
+        ls.schedule.put(name)  # what is on the disk counts again, not what was not saved
 
 
 @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
 async def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
-    await _looked_up_again(ls)
-
-
-async def _looked_up_again(ls: Server) -> None:
-    ls.files.forget()
-    waiting = list(ls.files.texts)
-    while waiting:
-        linted = await ls.lint(waiting.pop(0))
-        waiting = [path for path in waiting if path not in linted]
+    paths = (path_of(change.uri) for change in params.changes)
+    if any(path is not None and ls.files.may_depend_on(path) for path in paths):
+        ls.lint_all()
 
 
 # Questions about a place.
@@ -219,6 +223,7 @@ async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     path = path_of(params.text_document.uri)
     if path is None or path not in ls.files.texts:
         return None
+    await ls.schedule.settled(path)
     offset = ls.offset(path, params.position)
     texts: list[str] = []
     place: types.Range | None = None
@@ -323,27 +328,29 @@ def document_symbols(ls: Server, params: types.DocumentSymbolParams) -> list[typ
 )
 async def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
     path = path_of(params.text_document.uri)
-    unit = ls.unit_of(path)
-    if path is None or unit is None:
+    if path is None:
         return []
+    await ls.schedule.settled(path)
+    unit, version, place = ls.unit_of(path), ls.files.versions.get(path), params.range
+    findings = [
+        (finding, shown)
+        for finding in ls.shown.get(path, ())
+        for shown in [ls.convert(path, range_of(finding.entry))]
+        if not (_before(shown.end, place.start) or _before(place.end, shown.start))
+    ]
+    if unit is None or not findings:
+        return []
+    entries = [finding.entry for finding, _ in findings]
     actions: list[types.CodeAction] = []
-    for finding in ls.shown.get(path, ()):
-        entry = finding.entry
-        place = ls.convert(path, range_of(entry))
-        if _before(place.end, params.range.start) or _before(params.range.end, place.start):
-            continue
-        diagnostic = diagnostic_of(entry, ls.convert)
+    comments = await ls.ask(ls.analyst.ignoring, unit, ls.files.config(path), entries)
+    if ls.files.versions.get(path) != version:
+        return []  # the edits would be made in another text
+    for (finding, _), edits in zip(findings, comments, strict=True):
+        diagnostic = diagnostic_of(finding.entry, ls.convert)
         actions += quick_fixes(finding, diagnostic, ls.convert)
-        edits = await ls.ask(ls.analyst.ignoring, unit, ls.files.config(path), entry)
         if edits:
-            actions.append(
-                types.CodeAction(
-                    f"Ignore {entry.rule} here",
-                    types.CodeActionKind.QuickFix,
-                    [diagnostic],
-                    edit=workspace_edit(edits, ls.convert),
-                )
-            )
+            title, edit = f"Ignore {finding.entry.rule} here", workspace_edit(edits, ls.convert)
+            actions.append(types.CodeAction(title, types.CodeActionKind.QuickFix, [diagnostic], edit=edit))
     return _merged(actions)
 
 

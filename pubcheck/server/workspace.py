@@ -7,8 +7,10 @@ import os
 from lsprotocol import types
 from msgspec.structs import replace
 
-from pubcheck.config import Config, load
-from pubcheck.discovery.file_types import DiscoveredUnit, File
+from pubcheck import baseline
+from pubcheck.baseline import Baseline
+from pubcheck.config import CONFIG_FILES, Config, load
+from pubcheck.discovery.file_types import SUFFIXES, DiscoveredUnit, File
 from pubcheck.discovery.units import discover_units
 from pubcheck.server.positions import Encoding, Lines
 from pubcheck.source import decode
@@ -31,6 +33,7 @@ class Workspace:
         self._lines: dict[str, Lines] = {}
         self._units: dict[str, DiscoveredUnit | None] = {}
         self._configs: dict[str, Config] = {}
+        self._baselines: dict[str, Baseline | None] = {}
 
     def put(self, path: str, text: str, version: int) -> None:
         """Take over the text of an open file."""
@@ -41,6 +44,7 @@ class Workspace:
 
     def close(self, path: str) -> None:
         self.texts.pop(path, None)
+        self.versions.pop(path, None)
         self.forget()
 
     def lines(self, path: str) -> Lines:
@@ -54,6 +58,7 @@ class Workspace:
         """Look up units and configurations again: files were created, deleted, moved or saved."""
         self._units.clear()
         self._configs.clear()
+        self._baselines.clear()
         self._lines.clear()
 
     def config(self, path: str) -> Config:
@@ -62,6 +67,13 @@ class Workspace:
         if folder not in self._configs:
             self._configs[folder] = replace(load(folder, self.config_path), force_exclude=True)
         return self._configs[folder]
+
+    def baseline(self, path: str) -> Baseline | None:
+        """Return the baseline that the configuration of a file names. Raises ConfigError."""
+        config = self.config(path)
+        if config.file not in self._baselines:
+            self._baselines[config.file] = baseline.of_config(config)
+        return self._baselines[config.file]
 
     def unit(self, path: str) -> DiscoveredUnit | None:
         """Return the unit of an open file, with the text of all open files; the other files that are not open are its
@@ -79,6 +91,17 @@ class Workspace:
         if text is None:
             return file
         return replace(file, cached_content=_encoded(text), context=False)
+
+    def may_depend_on(self, path: str) -> bool:
+        """Return whether findings of open files may change with a file on the disk: with SQL, a configuration, a
+        baseline, and with any file in a folder of their units."""
+        folder, name = os.path.split(path)
+        if name.lower().endswith(SUFFIXES) or name in CONFIG_FILES:
+            return True
+        if any(known is not None and os.path.abspath(known.path) == path for known in self._baselines.values()):
+            return True
+        units = (unit for unit in self._units.values() if unit is not None)
+        return any(os.path.dirname(os.path.abspath(file.path)) == folder for unit in units for file in unit.files)
 
     def files_of(self, unit: DiscoveredUnit) -> list[str]:
         """Return the open files of a unit."""

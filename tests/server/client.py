@@ -120,6 +120,11 @@ class Editor:
     def save(self, name: str) -> None:
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(self.document(name)))
 
+    def notice(self, *events: tuple[Path, types.FileChangeType]) -> None:
+        """Report changes of files on the disk."""
+        changes = [types.FileEvent(path.as_uri(), kind) for path, kind in events]
+        self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+
     def close(self, name: str) -> None:
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.document(name)))
 

@@ -1,7 +1,7 @@
 """A client that edits files at random, in bursts: after each burst the editor shows what a fresh lint finds.
 
 `python -m tests.server.random_session SEED BURSTS`: each burst has ten edits of single places, in any open file;
-between bursts files are saved, closed and opened.
+between bursts files are saved, closed (also without being saved) and opened, and change on the disk.
 """
 
 from __future__ import annotations
@@ -96,17 +96,27 @@ class Session:
         return different
 
     async def reopen(self) -> None:
-        """Save, close or open a file."""
+        """Save, close or open a file; one that is not open may change on the disk, or come and go."""
         name = self.random.choice(sorted(self.texts))
-        if name not in self.open:
+        path, kind = self.path(name), self.random.random()
+        if name in self.open:
+            if kind < 0.6:
+                path.write_text(self.texts[name], newline="")
+                self.editor.save(name)
+            if len(self.open) > 1 and kind > 0.3:
+                self.open.remove(name)
+                self.editor.close(name)
+                self.texts[name] = path.read_bytes().decode() if path.exists() else ""
+        elif kind < 0.3 and path.exists():
+            path.unlink()
+            self.editor.notice((path, types.FileChangeType.Deleted))
+        elif kind < 0.6:
+            self.texts[name] += f"\n{self.statement()}\n"
+            path.write_text(self.texts[name], newline="")
+            self.editor.notice((path, types.FileChangeType.Changed))
+        else:
             self.open.add(name)
             await self.editor.open(name, self.texts[name])
-            return
-        self.path(name).write_text(self.texts[name], newline="")
-        self.editor.save(name)
-        if len(self.open) > 1 and self.random.random() < 0.5:
-            self.open.remove(name)
-            self.editor.close(name)
 
 
 def as_rows(shown: list[types.Diagnostic]) -> list[tuple[str, str, int]]:

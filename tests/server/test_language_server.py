@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Protocol
 
@@ -117,10 +119,20 @@ def test_configuration_and_comments_count(run: Run, tmp_path: Path) -> None:
     async def scenario(client: Editor) -> None:
         assert "PUB301" not in codes(await client.open("schema.sql", ORDERS + EU))
         (tmp_path / "pubcheck.toml").write_text("postgres = [\n")
-        client.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([]))
+        client.notice((tmp_path / "pubcheck.toml", types.FileChangeType.Changed))
         await client.until("schema.sql", lambda findings: any("pubcheck.toml" in item.message for item in findings))
         hover = types.HoverParams(client.document("schema.sql"), position(ORDERS, "orders", 1))
         assert await client.client.text_document_hover_async(hover) is None
+        (tmp_path / "pubcheck.toml").unlink()
+        (tmp_path / "schema.sql").write_text(ORDERS + EU)
+        lint = ["lint", "--write-baseline", "known.json", "schema.sql"]
+        subprocess.run([sys.executable, "-m", "pubcheck", *lint], cwd=tmp_path, check=True)
+        (tmp_path / "pubcheck.toml").write_text('baseline = "known.json"\n')
+        client.notice((tmp_path / "pubcheck.toml", types.FileChangeType.Changed))
+        await client.until("schema.sql", lambda findings: not findings)
+        (tmp_path / "known.json").write_text('{"pubcheck_baseline": 1, "findings": []}')
+        client.notice((tmp_path / "known.json", types.FileChangeType.Changed))
+        await client.until("schema.sql", lambda findings: "PUB301" in codes(findings))
 
     run(scenario)
 

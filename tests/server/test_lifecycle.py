@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,28 @@ HISTORY = "db/migrations"
 
 @pytest.mark.slow
 def test_a_server_ends_with_its_client(tmp_path: Path) -> None:
-    """With the status that the protocol asks for, and so does the process that lints."""
+    """With the status that the protocol asks for, and so does the process that lints, even in the middle of a file."""
+    uri = (tmp_path / "a.sql").as_uri()
     open_file = notification(
         "textDocument/didOpen",
-        textDocument={"uri": (tmp_path / "a.sql").as_uri(), "languageId": "sql", "version": 1, "text": ORDERS + EU},
+        textDocument={"uri": uri, "languageId": "sql", "version": 1, "text": ORDERS + EU},
+    )
+    tables = "".join(f"CREATE TABLE t{number} (id int PRIMARY KEY, a int);\n" for number in range(100_000))
+    edit_file = notification(
+        "textDocument/didChange", textDocument={"uri": uri, "version": 2}, contentChanges=[{"text": tables}]
     )
     begin = [request(1, "initialize", capabilities={}), notification("initialized"), open_file]
-    orderly, rude, dead = (
+    orderly, rude, dead, busy = (
         subprocess.Popen([sys.executable, "-m", "pubcheck", "server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        for _ in range(3)
+        for _ in range(4)
     )
     leave = notification("exit")
-    for process, ending, expected in ((orderly, [request(2, "shutdown"), leave], 0), (rude, [leave], 1), (dead, [], 1)):
+    for process, ending, expected in (
+        (orderly, [request(2, "shutdown"), leave], 0),
+        (rude, [leave], 1),
+        (dead, [], 1),
+        (busy, [edit_file, request(2, "shutdown"), leave], 0),
+    ):
         assert process.stdin is not None
         assert process.stdout is not None
         for message in begin:
@@ -43,15 +53,22 @@ def test_a_server_ends_with_its_client(tmp_path: Path) -> None:
         assert len(children) >= 1
         for message in ending:
             write(process, message)
+            if message is edit_file:  # a copy of the process lints it
+                until(one_has_a_child, children)
         if process is dead:
             process.stdin.close()
         assert process.wait(30) == expected
         process.stdin.close()
         process.stdout.close()
-        deadline = time.monotonic() + 30
-        while any(map(is_alive, children)):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(all_are_dead, children)
+
+
+def until(holds: Callable[[list[int]], bool], processes: list[int]) -> None:
+    """Wait until something holds of processes."""
+    deadline = time.monotonic() + 30
+    while not holds(processes):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def request(number: int, method: str, **params: Any) -> dict[str, Any]:
@@ -86,12 +103,19 @@ def children_of(pid: int) -> list[int]:
     ]
 
 
-def is_alive(pid: int) -> bool:
+def one_has_a_child(processes: list[int]) -> bool:
+    return any(map(children_of, processes))
+
+
+def all_are_dead(processes: list[int]) -> bool:
+    return all(map(is_dead, processes))
+
+
+def is_dead(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 # In a server that is shared.
@@ -105,26 +129,56 @@ def test_files_come_change_and_go_outside_of_the_editor(run: Run, tmp_path: Path
     publication = f"{HISTORY}/V2__eu.sql"
 
     async def scenario(client: Editor) -> None:
-        def notice(*events: tuple[Path, types.FileChangeType]) -> None:
-            changes = [types.FileEvent(path.as_uri(), kind) for path, kind in events]
-            client.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
-
         findings = await client.open(publication, EU)
         related = [place for finding in findings for place in finding.related_information or ()]
         assert any(place.location.uri == table.as_uri() for place in related)
         table.unlink()
-        notice((table, types.FileChangeType.Deleted))
+        client.notice((table, types.FileChangeType.Deleted))
         await client.until(publication, lambda diagnostics: "PUB301" not in codes(diagnostics))
         table.write_text(ORDERS)
-        notice((table, types.FileChangeType.Created))
+        client.notice((table, types.FileChangeType.Created))
         await client.until(publication, lambda diagnostics: "PUB301" in codes(diagnostics))
         table.rename(folder / "V0__orders.sql")
         more.write_text("ALTER TABLE orders REPLICA IDENTITY FULL;\n")
-        notice((table, types.FileChangeType.Deleted), (more, types.FileChangeType.Created))
+        client.notice((table, types.FileChangeType.Deleted), (more, types.FileChangeType.Created))
         await client.until(publication, lambda diagnostics: "PUB301" not in codes(diagnostics))
         # A neighbour that is gone without any notice does no harm.
         (folder / "V0__orders.sql").unlink()
         assert isinstance(await client.change(publication, EU + "\n"), list)
+
+    run(scenario)
+
+
+def test_text_that_was_not_saved_counts_until_its_file_is_closed(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / HISTORY
+    folder.mkdir(parents=True)
+    (folder / "V1__orders.sql").write_text(ORDERS)
+
+    async def scenario(client: Editor) -> None:
+        first, second = f"{HISTORY}/V1__orders.sql", f"{HISTORY}/V2__eu.sql"
+        assert "PUB301" in codes(await client.open(second, EU))
+        await client.open(first, ORDERS + "ALTER TABLE orders REPLICA IDENTITY FULL;\n")
+        await client.until(second, lambda diagnostics: "PUB301" not in codes(diagnostics))
+        client.close(first)
+        await client.until(second, lambda diagnostics: "PUB301" in codes(diagnostics))
+
+    run(scenario)
+
+
+def test_fixes_are_those_of_the_present_text(run: Run) -> None:
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", ORDERS + EU)
+        client.send("schema.sql", types.TextDocumentContentChangeWholeDocument("-- one more line\n" + ORDERS + EU))
+        whole = types.Range(types.Position(0, 0), types.Position(9, 0))
+        actions = await client.client.text_document_code_action_async(
+            types.CodeActionParams(client.document("schema.sql"), whole, types.CodeActionContext([]))
+        )
+        (ignore,) = (action for action in actions or () if action.title == "Ignore PUB301 here")
+        assert isinstance(ignore, types.CodeAction)
+        assert ignore.edit is not None
+        assert ignore.edit.changes is not None
+        ((edit,),) = ignore.edit.changes.values()
+        assert edit.range.start == types.Position(2, 0)
 
     run(scenario)
 
