@@ -22,7 +22,7 @@ from functools import lru_cache
 from itertools import chain
 from struct import Struct as Layout
 from struct import error as StructError
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from msgspec import MsgspecError
 from msgspec.msgpack import Decoder as MessagePack
@@ -44,6 +44,7 @@ from pubcheck.stream.messages import (
 from pubcheck.stream.readers import OLD_KINDS, PREFIXED, Reader, delete_at, insert_at, number_at, update_at
 
 WholeReader: TypeAlias = Callable[[bytes], AnyMessage]
+_Message = TypeVar("_Message")
 _FromRow: TypeAlias = Callable[[int, Row], Insert | Update | Delete]
 _Change: TypeAlias = Callable[[bytes, int, int | None], AnyMessage]
 
@@ -147,7 +148,7 @@ def _has_zero(values: Iterable[Value]) -> bool:
     return "\0" in "".join([value for value in values if value.__class__ is str])
 
 
-def _exact(message: AnyMessage, end: int, data: bytes) -> AnyMessage:
+def _exact(message: _Message, end: int, data: bytes) -> _Message:
     if end != len(data):
         raise ValueError
     return message
@@ -244,7 +245,7 @@ def _read_insert(data: bytes) -> AnyMessage:
     return _insert(data, 1, None)
 
 
-def _read_update(data: bytes) -> AnyMessage:
+def read_update(data: bytes) -> Update:
     """Read an Update with an old row, which has as many columns as the new one. The start of the new row becomes that
     of an array, which is nowhere else either."""
     relation, kind, columns = _change_at(data, 1)
@@ -282,7 +283,7 @@ def _insert(data: bytes, offset: int, xid: int | None) -> AnyMessage:
     return _exact(*insert_at(data, offset, xid), data)
 
 
-def _update(data: bytes, offset: int, xid: int | None) -> AnyMessage:
+def _update(data: bytes, offset: int, xid: int | None) -> Update:
     relation, kind, columns = _change_at(data, offset)
     start = offset + 5
     old: Row | None = None
@@ -310,7 +311,7 @@ def _delete(data: bytes, offset: int, xid: int | None) -> AnyMessage:
 _CHANGES = {ord("I"): _insert, ord("U"): _update, ord("D"): _delete}
 _QUICK: Mapping[int, WholeReader] = {
     ord("I"): _reader_of_new_rows(Insert, _read_insert),
-    ord("U"): _reader_of_new_rows(Update, _read_update),
+    ord("U"): _reader_of_new_rows(Update, read_update),
     ord("D"): _read_delete,
     ord("B"): _read_begin,
     ord("C"): _read_commit,

@@ -146,16 +146,17 @@ class RouteCheck:
 
         return accepts
 
-    def acceptances_of_many(self, kinds: Iterable[type[Change]]) -> Mapping[type[Change], AcceptanceOfMany]:
+    def acceptances_of_many(
+        self, kinds: Iterable[type[Change]], *, is_full: bool
+    ) -> Mapping[type[Change], AcceptanceOfMany]:
         """Return for some kinds of change, for which `acceptances` returns one, whether some changes that follow each
         other are all certainly right. It says no more often, and takes less time."""
         acceptances: dict[type[Change], AcceptanceOfMany] = {
             Insert: self._acceptance_of_inserts(),
+            Update: self._acceptance_of_updates(is_full=is_full),
             Delete: self._acceptance_of_deletes(),
         }
-        if not self.full:
-            acceptances[Update] = self._acceptance_of_updates()
-        return {kind: acceptances[kind] for kind in kinds if kind in acceptances}
+        return {kind: acceptances[kind] for kind in kinds}
 
     def _acceptance_of_inserts(self) -> AcceptanceOfMany:
         are_right, all_pass = self._accepts_rows, self._all_pass("insert")
@@ -167,14 +168,22 @@ class RouteCheck:
 
         return accepts
 
-    def _acceptance_of_updates(self) -> AcceptanceOfMany:
-        are_right, all_pass = self._accepts_rows_with_key, self._all_pass("update")
+    def _acceptance_of_updates(self, *, is_full: bool) -> AcceptanceOfMany:
+        all_pass, same_key = self._all_pass("update"), self._same_key
+
+        def accept_old(old: Sequence[Row], new: Sequence[Row]) -> bool:
+            if self.full:
+                return self._accepts_rows(old)
+            return bool(self.key) and self._accepts_keys(old) and not any(map(same_key, old, new))
 
         def accepts(messages: Sequence[Update]) -> bool:
-            if [message.old for message in messages].count(None) != len(messages):
+            new = [message.new for message in messages]
+            old = [message.old for message in messages if message.old is not None]
+            if not old:
+                return not self.full and self._accepts_rows_with_key(new) and all_pass(new)
+            if self.full != is_full or {message.old_kind for message in messages} != {"O" if is_full else "K"}:
                 return False
-            rows = [message.new for message in messages]
-            return are_right(rows) and all_pass(rows)
+            return self._accepts_rows(new) and accept_old(old, new) and all_pass(new) and all_pass(old)
 
         return accepts
 

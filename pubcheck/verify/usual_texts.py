@@ -63,13 +63,14 @@ _STEP = rf"(?:\.{_KEY}|\[(?:\*|{_COUNT})\]|\.\*)"
 _COMPARED = rf"@{_STEP}*+ (?:[=!<>]=|[<>]) (?:-?{_COUNT}(?:\.\d{{1,9}})?|{_KEY}|true|false|null)"
 
 
-def _element(depth: int) -> str:
-    """A form of XML elements without namespaces, with at most two attributes, and so many levels of elements."""
-    name, text = r"(?!(?i:xml))[A-Za-z_][\w.-]*+", r"[^<>&\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+def _element(depth: int, in_names: str = r"\w") -> str:
+    """A form of XML elements without namespaces, with at most two attributes, and so many levels of elements.
+    ``in_names`` are letters in names, apart from the first one."""
+    name, text = rf"(?!(?i:xml))[A-Za-z_][{in_names}.-]*+", r"[^<>&\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
     value = rf'"(?:(?!["\t\r\n]){text})*+"'
     element, attribute = f"element{depth}", f"attribute{depth}"
     attributes = rf"(?: (?P<{attribute}>{name})={value}(?: (?!(?P={attribute})=){name}={value})?)?"
-    inside = f"{text}++|&(?:amp|lt|gt|quot|apos);" + (f"|{_element(depth - 1)}" if depth > 1 else "")
+    inside = f"{text}++|&(?:amp|lt|gt|quot|apos);" + (f"|{_element(depth - 1, in_names)}" if depth > 1 else "")
     return rf"<(?P<{element}>{name}){attributes}(?:/>|>(?:{inside})*+</(?P={element})>)"
 
 
@@ -116,6 +117,13 @@ _FORMS: Mapping[int, str] = {
     142: _element(4),
 }
 """What the output functions write for usual values, by type. The input function takes all of it."""
+_ONE_DIGIT = {ord(digit): "1" for digit in "23456789"}
+_SHAPES: Mapping[int, tuple[Mapping[int, str], str]] = {
+    4072: (_ONE_DIGIT, _FORMS[4072]),
+    142: (_ONE_DIGIT | {ord("0"): "1"}, _element(4, "A-Za-z_")),
+}
+"""Types with many values that differ in digits only: digits to replace, and a form of which no text becomes another one
+by that. The name at the end of an XML element is that of its start, so there are no digits in it."""
 _DIGITS = {21: 4, oids.INT4: 9, 20: 18, 26: 9, 28: 9, 5069: 18}
 """Integers, and the number of digits that fit any of them: they are recognised without a pattern."""
 _FRACTIONS = {oids.TIMESTAMP: "", oids.TIMESTAMPTZ: _ZONE}
@@ -165,7 +173,7 @@ def usual_texts(inputs: InputContext, oid: int, typmod: int) -> UsualTexts | Non
         return _integer(_DIGITS[oid], _FORMS[oid])
     form = _form(oid, typmod)
     if form is not None:
-        return UsualTexts(_fullmatch(form), _all_of(form))
+        return UsualTexts(_fullmatch(form), _all_of(form, _SHAPES.get(oid)))
     if oid in (_JSON, _JSONB):
         return UsualTexts(_is_json, _are_json) if oid == _JSON else UsualTexts(_is_jsonb, _are_jsonb)
     try:
@@ -198,10 +206,23 @@ def one_by_one(matches: Matches) -> UsualTexts:
     return UsualTexts(matches, lambda texts: all(map(matches, texts)))
 
 
-def _all_of(form: str) -> MatchesAll:
+def _all_of(form: str, shapes: tuple[Mapping[int, str], str] | None = None) -> MatchesAll:
     """No form matches a zero byte, so that each text ends where a form does."""
     matches = _fullmatch(rf"(?:(?:{form})\0)*+")
-    return lambda texts: matches("\0".join(texts) + "\0")
+    if shapes is None:
+        return lambda texts: matches("\0".join(texts) + "\0")
+    digits, form_of_shape = shapes
+    match_shapes = _fullmatch(rf"(?:(?:{form_of_shape})\0)*+")
+
+    def match(texts: Sequence[str]) -> object:
+        joined = "\0".join(texts)
+        if joined.isascii():
+            different = {*joined.translate(digits).split("\0")}
+            if match_shapes("\0".join(different) + "\0"):
+                return True
+        return matches(joined + "\0")
+
+    return match
 
 
 def _fullmatch(form: str) -> Matches:

@@ -113,7 +113,7 @@ class _Described:
         """Functions by kind of change; they return True for changes that are certainly right."""
         self.acceptances_of_many = {kind: _of_each(accepts) for kind, accepts in self.acceptances.items()}
         if len(fitting) == 1:
-            self.acceptances_of_many |= fitting[0].acceptances_of_many(by_route[0])
+            self.acceptances_of_many |= fitting[0].acceptances_of_many(by_route[0], is_full=is_full)
 
 
 def _any_of(acceptances: Sequence[Acceptance]) -> Acceptance:

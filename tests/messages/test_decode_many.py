@@ -37,6 +37,8 @@ ALIKE: dict[str, Sequence[AnyMessage]] = {
     "texts that are not ASCII": [Insert(16384, (str(number), "é", None, "ж" * number)) for number in range(50)],
     "updates": [Update(16384, (str(number), UNCHANGED_TOAST, "x")) for number in range(50)],
     "keys": [Delete(16384, (str(number), None), "K") for number in range(50)],
+    "keys that were changed": [Update(16384, ("0", "x"), (str(number), None), "K") for number in range(50)],
+    "rows before and after": [Update(16384, ("0", None), (str(number), "x"), "O") for number in range(50)],
     "old rows": [Delete(16384, (str(number), "n"), "O") for number in range(50)],
 }
 
@@ -63,7 +65,12 @@ def test_changes_of_several_relations_are_read_at_once_in_their_places() -> None
     messages: list[AnyMessage] = []
     for number in range(40):
         row = (str(number), None if number % 3 else "x" * number)
-        changes = (Insert(1, row), Update(0xFFFFFFFF, (*row, UNCHANGED_TOAST)), Delete(3, (row[0], None), "K"))
+        changes = (
+            Insert(1, row),
+            Update(0xFFFFFFFF, (*row, UNCHANGED_TOAST)),
+            Update(2, row, (row[0], "x"), "O"),
+            Delete(3, (row[0], None), "K"),
+        )
         messages += [Begin(number, 0, 7), *changes, Commit(number, number, 0)]
     expected = [None if isinstance(message, Begin | Commit) else message for message in messages]
     assert usual_changes([encode(message) for message in messages]) == expected

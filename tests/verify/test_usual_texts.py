@@ -152,6 +152,7 @@ def test_the_input_function_takes_all_usual_texts(oid: int, typmod: int, texts: 
         (3807, ('{"1"}\0{"2"}', '{"1"}')),
         (1007, ("{{1,2},{3}}", "{{1},{2}}")),
         (142, ("<a>", "</a>")),
+        (142, ("<a1>x</a2>", "<a1/>")),
     ],
 )
 def test_texts_that_are_values_only_together_are_not_usual(oid: int, texts: tuple[str, ...]) -> None:
