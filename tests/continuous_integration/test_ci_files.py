@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import yaml
@@ -64,10 +66,11 @@ def test_the_action_uses_every_input() -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     text = (ROOT / "action.yml").read_text()
     for name in action["inputs"]:
-        assert f"inputs.{name} }}}}" in text
+        assert re.search(rf"\binputs\.{name}\b[^-]", text)
     script = (ROOT / "ci" / "lint.sh").read_text()
-    environment = action["runs"]["steps"][-1]["env"]
-    assert all(re.search(rf"\${{?{name}\b", script) for name in environment)
+    (environment,) = (step["env"] for step in action["runs"]["steps"] if "env" in step)
+    of_pubcheck = {"GITHUB_TOKEN"}  # `pubcheck comment` reads it
+    assert all(re.search(rf"\${{?{name}\b", script) for name in environment.keys() - of_pubcheck)
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -128,6 +131,79 @@ def test_a_comment_is_written_where_it_is_asked_for(repository: Path) -> None:
     assert status == 2
     assert "pubcheck: GitHub: no answer to GET http://127.0.0.1:1/repos/shop/db/issues/7/comments" in printed
     assert "PUB301" in summary
+
+
+class Comments(BaseHTTPRequestHandler):
+    """A pull request of GitHub with the comment of an earlier run."""
+
+    body = "<!-- pubcheck -->\n| finding |"
+
+    def do_GET(self) -> None:
+        self._answer([{"id": 1, "body": Comments.body}])
+
+    def do_PATCH(self) -> None:
+        Comments.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
+        self._answer({})
+
+    def _answer(self, answer: object) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer).encode())
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Write nothing to stderr."""
+
+
+def test_a_comment_is_replaced_when_no_file_is_changed_but_not_from_a_fork(repository: Path) -> None:
+    server = HTTPServer(("127.0.0.1", 0), Comments)
+    Thread(target=server.serve_forever, daemon=True).start()
+    environment = {
+        "GITHUB_API_URL": f"http://127.0.0.1:{server.server_port}",
+        "GITHUB_REPOSITORY": "shop/db",
+        "GITHUB_REF": "refs/pull/7/merge",
+        "GITHUB_TOKEN": "token",
+        "COMMENT": "true",
+        "PATHS": "db",
+        "CHANGED_ONLY": "true",
+        "BASE": git(repository, "rev-parse", "HEAD"),
+    }
+    status, printed, _ = lint(repository, **environment, FORK="true")
+    assert (status, Comments.body.endswith("| finding |")) == (0, True)
+    assert "a request from a fork gets no comment" in printed
+    status, printed, _ = lint(repository, **environment)
+    assert (status, "Replaced the comment" in printed) == (0, True)
+    assert Comments.body == "<!-- pubcheck -->\n### pubcheck\n\nNo file that pubcheck reads is changed.\n"
+    server.shutdown()
+    server.server_close()
+
+
+def test_changes_that_cannot_be_known_are_a_failure(repository: Path) -> None:
+    base = git(repository, "rev-parse", "HEAD")
+    status, printed, _ = lint(repository, PATHS="db", CHANGED_ONLY="true", BASE="1" * 40)
+    assert (status, "check out with fetch-depth: 0" in printed) == (2, True)
+    (repository / "pubcheck.toml").write_text("postgres = [")
+    status, printed, _ = lint(repository, PATHS="db", CHANGED_ONLY="true", BASE=base)
+    assert (status, "pubcheck.toml: not valid TOML" in printed) == (2, True)
+
+
+def test_a_whole_clone_stays_whole(repository: Path) -> None:
+    base = git(repository, "rev-parse", "HEAD")
+    (repository / "db" / "migrations" / "V3__us.sql").write_text("SELECT 1;\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "second")
+    git(repository.parent, "clone", "-q", f"file://{repository}", "clone")
+    second = git(repository, "rev-parse", "HEAD")
+    status, _, _ = lint(repository.parent / "clone", PATHS="db", CHANGED_ONLY="true", BASE=second)
+    assert (status, git(repository.parent / "clone", "rev-list", "--count", "HEAD")) == (0, "2")
+    assert git(repository.parent / "clone", "rev-parse", "HEAD~1") == base
+
+
+def test_paths_and_options_may_have_lines_of_their_own(repository: Path) -> None:
+    (repository / "other.sql").write_text(ORDERS + EU)
+    status, printed, _ = lint(repository, PATHS="db\nother.sql\n", ARGS="--postgres 17\n--ignore PUB301\n")
+    assert (status, "PUB301" in printed) == (0, False)
+    _, printed, _ = lint(repository, PATHS="db\nother.sql\n", ARGS="--postgres 17\n")
+    assert "other.sql" in printed
 
 
 def test_only_changed_files_are_reported_in_their_history(repository: Path) -> None:

@@ -32,12 +32,12 @@ def snippet(heading: str) -> Any:
 
 
 def test_the_snippet_for_github_follows_its_schema(tmp_path: Path) -> None:
-    steps = snippet("GitHub")
+    job = snippet("GitHub")
     file = tmp_path / "lint.yml"
-    file.write_text(yaml.safe_dump({"on": "push", "jobs": {"lint": {"runs-on": "ubuntu-latest", "steps": steps}}}))
+    file.write_text(yaml.safe_dump({"on": "push", "jobs": {"lint": {"runs-on": "ubuntu-latest", **job}}}))
     validate("vendor.github-workflows", file)
     action = yaml.safe_load((PROJECT / "action.yml").read_text())
-    used = next(step["with"] for step in steps if "pubcheck" in step["uses"])
+    used = next(step["with"] for step in job["steps"] if "pubcheck" in step["uses"])
     assert used.keys() <= action["inputs"].keys()
 
 
