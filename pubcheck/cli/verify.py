@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pubcheck.lint_files import LintedUnit
     from pubcheck.stream.framing.frame import Frame
     from pubcheck.verify import Checks, Options, Publisher
-    from pubcheck.verify.simulated import Simulation
+    from pubcheck.verify.against_script import Simulation
 
 _MOST = 1000
 """Findings that are reported; the rest are counted."""
@@ -196,7 +196,7 @@ def _simulated(
 ) -> Simulation:
     """Run the schema and a script. Raises NotFollowed, and UsageError for a script that cannot be read."""
     from pubcheck.simulate.script import steps
-    from pubcheck.verify.simulated import simulate
+    from pubcheck.verify.against_script import simulate
 
     assert linted.followed is not None
     refuse_databases(linted.reading.sources)

@@ -15,7 +15,7 @@ from pubcheck.explain.document import Explanation, Publication
 from pubcheck.explain.render_text import NO_PARTITION, REASONS
 from pubcheck.findings import url_of
 from pubcheck.html import page
-from pubcheck.html.rule_pages import rule_pages
+from pubcheck.html.page import rule_pages
 from pubcheck.report import count
 from pubcheck.rulebook import RULES
 

@@ -1,8 +1,11 @@
-"""Questions about the rows of a table: is there one for which these conditions give these answers?"""
+"""Questions about the rows of a table: is there one for which these conditions give these answers?
+
+The answer is an assignment of cells to variables, which a search looks for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +14,6 @@ from msgspec import Struct
 from pubcheck.filter_logic.columns import over_columns
 from pubcheck.filter_logic.division import TooLarge
 from pubcheck.filter_logic.reading import Reader
-from pubcheck.filter_logic.search import OutOfSteps, assignments
 from pubcheck.filter_logic.terms import variables_in
 from pubcheck.filter_logic.truth import ERROR, FALSE, NULL, TRUE, Condition
 from pubcheck.filter_logic.variables import rows_of, values_of
@@ -20,6 +22,44 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Prepared
 from pubcheck.postgres.executor.values import Context
 from pubcheck.postgres.primnodes import Expr
+
+_STEPS = 20_000
+"""Assignments that are tried at most, partial ones too."""
+
+
+class OutOfSteps(Exception):
+    """There were more assignments than are tried."""
+
+
+def assignments(sizes: Sequence[int], demands: Sequence[tuple[Condition, int]]) -> Iterator[list[int]]:
+    """Yield assignments: the number of a cell for each variable, ``sizes`` being how many it has. Under each of them
+    every condition may give one of the answers that are demanded of it, as bits. The list is reused.
+
+    Raises OutOfSteps.
+    """
+    assignment = [-1] * len(sizes)
+    steps = 0
+
+    def possible() -> bool:
+        return all(condition(assignment) & allowed for condition, allowed in demands)
+
+    def extended(number: int) -> Iterator[list[int]]:
+        nonlocal steps
+        if number == len(sizes):
+            yield assignment
+            return
+        for cell in range(sizes[number]):
+            steps += 1
+            if steps > _STEPS:
+                raise OutOfSteps
+            assignment[number] = cell
+            if possible():
+                yield from extended(number + 1)
+        assignment[number] = -1
+
+    if possible():
+        yield from extended(0)
+
 
 Row = dict[int, Any]
 """The values of the columns that matter, by attribute number."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 from pubcheck import rulebook
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.html import page
-from pubcheck.html.rule_pages import rule_pages
+from pubcheck.html.page import rule_pages
 from pubcheck.report import audit_plots as plots
 from pubcheck.report import count
 from pubcheck.report.audit_document import Audit, Change, Features, Quarantined, Repository, Rule

@@ -1,15 +1,81 @@
-"""The length of rows as the heap stores them (access/common/heaptuple.c: heap_compute_data_size)."""
+"""The length of rows as the heap stores them (access/common/heaptuple.c: heap_compute_data_size).
+
+The lengths of jsonb follow convertToJsonb in utils/adt/jsonb_util.c, of numeric make_result in utils/adt/numeric.c.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.session.syscache import SysCache
-from pubcheck.simulate.json_sizes import document_size
-from pubcheck.simulate.numeric_size import numeric_size
+
+
+def numeric_size(value: Decimal) -> int:
+    """Return the length of the data: a header of 2 bytes (4 for a large scale or weight), and 2 for four digits."""
+    if not value.is_finite():
+        return 2
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    scale = max(-exponent, 0)
+    if not any(digits):
+        return 2 if scale <= 63 else 4
+    whole = len(digits) + exponent
+    weight = -(-whole // 4) - 1
+    start = weight * 4 + 4 - whole
+    text = "0" * start + "".join(map(str, digits))
+    text += "0" * (-len(text) % 4)
+    groups = [text[first : first + 4] for first in range(0, len(text), 4)]
+    while groups and groups[-1] == "0000":
+        groups.pop()
+    while groups and groups[0] == "0000":
+        groups.pop(0)
+        weight -= 1
+    short = scale <= 63 and -64 <= weight <= 63
+    return (2 if short else 4) + 2 * len(groups)
+
+
+def document_size(value: Any) -> int:
+    """Return the length of a document without its varlena header; a scalar is stored as an array of one element."""
+    if isinstance(value, dict | list):
+        return _container(value, 0)
+    return _container([value], 0)
+
+
+def _container(value: Any, offset: int) -> int:
+    """The bytes of an array or object that begins at ``offset`` (which matters for its alignment)."""
+    if isinstance(value, dict):
+        keys = sorted(value, key=lambda key: (len(key.encode()), key.encode()))
+        size = 4 + 8 * len(keys)
+        for key in keys:
+            size += len(key.encode())
+        for key in keys:
+            size += _entry(value[key], offset + size)
+        return size
+    size = 4 + 4 * len(value)
+    for item in value:
+        size += _entry(item, offset + size)
+    return size
+
+
+def _entry(value: Any, offset: int) -> int:
+    """A value with the padding before it: numbers and containers begin at a multiple of four."""
+    if isinstance(value, bool):
+        return 0
+    if isinstance(value, str):
+        return len(value.encode(errors="surrogatepass"))
+    padding = -offset % 4
+    if isinstance(value, Decimal | int):
+        data = numeric_size(Decimal(value))
+        # A numeric keeps its four-byte header, or a short one.
+        return padding + data + 4
+    if isinstance(value, dict | list):
+        return padding + _container(value, offset + padding)
+    return 0
+
 
 HEADER = 23
 """Bytes before the null bitmap (SizeofHeapTupleHeader)."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.cli.audit_summary import summarised
+from pubcheck.cli.audit_run import summarised
 from pubcheck.cli.spark import reason
 from pubcheck.spark.summary import Summary
 from tests.cli.conftest import Call

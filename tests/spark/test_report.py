@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from pubcheck.cli.audit_summary import summarised
+from pubcheck.cli.audit_run import summarised
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.engine.linter import Linter
 from pubcheck.report import audit_html

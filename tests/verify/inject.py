@@ -42,9 +42,8 @@ from pubcheck.stream import (
 )
 from pubcheck.stream.framing.frame import Frame
 from pubcheck.verify import Verifier
-from pubcheck.verify.against_script import verify_script
+from pubcheck.verify.against_script import Simulation, simulate, verify_script
 from pubcheck.verify.publisher import Route
-from pubcheck.verify.simulated import Simulation, simulate
 from tests.support import recorded_streams
 from tests.support.recorded_streams import FOLDER
 from tests.verify.recorded import Stream, streams

@@ -11,8 +11,7 @@ from pubcheck.source import Source
 from pubcheck.stream import Decoder, Delete, Insert, Update, encode
 from pubcheck.stream.framing.frame import Frame, Place
 from pubcheck.verify import Options, StreamFinding, Verifier
-from pubcheck.verify.against_script import verify_script
-from pubcheck.verify.simulated import Simulation, simulate
+from pubcheck.verify.against_script import Simulation, simulate, verify_script
 
 SCHEMA = """
 CREATE TABLE orders (id int PRIMARY KEY, region text);

@@ -9,8 +9,7 @@ from pubcheck.source import Source
 from pubcheck.stream import parse_lsn
 from pubcheck.stream.framing.frame import Frame, Place
 from pubcheck.verify import Options, Verifier, publisher_of, verify
-from pubcheck.verify.against_script import verify_script
-from pubcheck.verify.simulated import simulate
+from pubcheck.verify.against_script import simulate, verify_script
 from tests.support.servers import MAJORS, Servers
 
 SCHEMA = """

@@ -1,7 +1,8 @@
 """New clauses of statements that are otherwise read: they are blanked, and the rest is parsed at its places.
 
-UPDATE and DELETE ... FOR PORTION OF, INSERT ... ON CONFLICT DO SELECT, IGNORE or RESPECT NULLS of window functions,
-GRAPH_TABLE, and SET search_path TO NULL. None of them changes which tables a statement writes.
+UPDATE and DELETE ... FOR PORTION OF, INSERT ... ON CONFLICT DO SELECT (gram.y: for_portion_of_clause, opt_on_conflict),
+IGNORE or RESPECT NULLS of window functions, GRAPH_TABLE, and SET search_path TO NULL. None of them changes which tables
+a statement writes.
 """
 
 from __future__ import annotations
@@ -11,10 +12,70 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.newer_grammar.changes import read_do_select, read_portion
 from pubcheck.postgres.newer_grammar.reader import Reader
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.parse_tree import dictionaries
+
+_AFTER_PORTION = (b"as", b"set", b"using", b"where", b"returning", b";")
+_INSERT = b"INSERT INTO t VALUES (1) "
+
+
+def read_portion(reader: Reader) -> Node | None:
+    """Read FOR PORTION OF up to the alias behind it, and return its column, and the texts of its two bounds or of the
+    range. None if it cannot be read."""
+    start = reader.offset
+    reader.next += 1
+    column = reader.data[start : reader.end]
+    if reader.accept(b"("):
+        texts = [_text(reader, b")")]
+        reader.accept(b")")
+    else:
+        reader.accept(b"from")
+        texts = [_text(reader, b"to")]
+        reader.accept(b"to")
+        first, begin = reader.next, reader.offset
+        texts.append(_text(reader, *_AFTER_PORTION))
+        if reader.next > first + 1 and _has_label(reader, begin):
+            reader.next -= 1
+            texts[1] = reader.data[begin : reader.end].decode(errors="surrogatepass")
+    return {"column": column.decode(errors="surrogatepass"), "texts": texts} if all(texts) else None
+
+
+def _text(reader: Reader, *words: bytes) -> str:
+    start = reader.offset
+    reader.skip_until(*words)
+    return reader.data[start : max(start, reader.end)].decode(errors="surrogatepass")
+
+
+def _has_label(reader: Reader, start: int) -> bool:
+    """Return whether the expression that was read last ends in an alias without AS."""
+    try:
+        _, node = reader.parsed(b"SELECT ", start, reader.end)
+    except SyntaxRefused:
+        return False
+    return "name" in node["targetList"][-1]["ResTarget"]
+
+
+def read_do_select(reader: Reader, start: int) -> Node | None:
+    """Read an ON CONFLICT clause behind its first words, and return its node if its action is DO SELECT."""
+    reader.skip_until(b"do", b";")
+    end = reader.offset
+    if not reader.accept(b"do", b"select"):
+        return None
+    try:
+        _, statement = reader.parsed(_INSERT, start, end, b"DO NOTHING")
+        node: Node = {**statement["onConflictClause"], "action": "ONCONFLICT_SELECT"}
+        node["locks"] = reader.accept(b"for")
+        reader.skip_until(b"where", b"returning", b";", b")")
+        if reader.sees(b"where"):
+            where = reader.offset
+            reader.skip_until(b"returning", b";", b")")
+            _, query = reader.parsed(b"SELECT ", where, reader.end)
+            node["whereClause"] = query["whereClause"]
+    except SyntaxRefused:
+        return None
+    return node
+
 
 _SUSPECT = lazy_compile(rb"(?i)\b(?:portion|conflict|nulls|graph_table|search_path)\b")
 _CHANGES = frozenset(("DeleteStmt", "InsertStmt", "UpdateStmt"))

@@ -1,13 +1,17 @@
-"""The definition of a column in CREATE or ALTER TABLE (parser/parse_utilcmd.c: transformColumnDefinition)."""
+"""The definition of a column in CREATE or ALTER TABLE (parser/parse_utilcmd.c: transformColumnDefinition).
+
+Constraints and defaults that a column cannot have, or cannot have together (transformConstraintAttrs), are not
+reported; the table or column is then not created.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from pubcheck.postgres.catalog import COLLATION, FIRST_GENERATED, FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.columns import rename_columns
-from pubcheck.postgres.ddl.tables.conflicting_constraints import refuse_contradictions
 from pubcheck.postgres.ddl.tables.default_types import default_type, is_simple, suits
 from pubcheck.postgres.ddl.type_modifiers import COLLATIONS, collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
@@ -17,6 +21,44 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.versions import Major
+
+_VALUES = ("CONSTR_DEFAULT", "CONSTR_IDENTITY", "CONSTR_GENERATED")
+_ENFORCEMENT = ("CONSTR_ATTR_ENFORCED", "CONSTR_ATTR_NOT_ENFORCED")
+_DEFERRING = ("CONSTR_ATTR_DEFERRABLE", "CONSTR_ATTR_NOT_DEFERRABLE", "CONSTR_ATTR_DEFERRED", "CONSTR_ATTR_IMMEDIATE")
+_DEFERRABLE = ("CONSTR_PRIMARY", "CONSTR_UNIQUE", "CONSTR_EXCLUSION", "CONSTR_FOREIGN")
+
+
+def refuse_contradictions(major: Major, constraints: Sequence[Node], serial: bool) -> None:
+    """Raise ServerError 42601 for conflicting constraints of a column; ``serial``: its type gives it a default and NOT
+    NULL.
+    """
+    kinds = tuple([item["Constraint"]["contype"] for item in constraints])
+    message = _contradiction(kinds, serial, named=major.named_not_null, enforcement=major.enforcement)
+    if message is not None:
+        raise ServerError("42601", message)
+
+
+@lru_cache(maxsize=1024)
+def _contradiction(kinds: tuple[str, ...], serial: bool, *, named: bool, enforcement: bool) -> str | None:
+    if "CONSTR_NULL" in kinds:
+        filled = ("CONSTR_NOTNULL", "CONSTR_IDENTITY", *(("CONSTR_PRIMARY",) if named else ()))
+        if serial or any(kind in filled for kind in kinds):
+            return "conflicting NULL/NOT NULL declarations"
+    if serial + sum(kind in _VALUES for kind in kinds) > 1:
+        return "multiple default values, identities or generation expressions"
+    last = ""
+    for kind in kinds:
+        if kind in _ENFORCEMENT:
+            if not enforcement or last not in ("CONSTR_CHECK", "CONSTR_FOREIGN"):
+                return "misplaced ENFORCED clause"
+        elif kind in _DEFERRING:
+            if last not in _DEFERRABLE:
+                return "misplaced DEFERRABLE clause"
+        else:
+            last = kind
+    return None
+
 
 SERIAL = {
     "serial": "int4",
