@@ -1,1 +1,10 @@
-"""Tests of pubcheck; `tests/support` holds what they share."""
+"""The tests.
+
+They start hundreds of processes, each of which would compile pubcheck again where Python may keep no byte code.
+"""
+
+import os
+import sys
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.cases import Case, load
+from tests.support.scheduling import LONG, longest_first, sort
 from tests.support.servers import Servers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadFileScheduling
 
 # Whether a machine is slow is no property of what is tested.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
-
-
-LONG = ("server", "spark", "browser", "slow")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -28,6 +28,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not any(item.get_closest_marker(name) for name in LONG):
             item.add_marker(pytest.mark.quick)
+    sort(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    return longest_first(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

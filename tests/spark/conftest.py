@@ -37,8 +37,12 @@ def spark() -> Iterator[SparkSession]:
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.log.level", "ERROR")
-            # The rows are few and the plans many: what compiles them costs more than it saves.
-            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+            # The rows are few and the plans many: what compiles them costs more than it saves. The code of the first
+            # compiler alone gets 48 MB, which the tests fill, and after that nothing is compiled.
+            .config(
+                "spark.driver.extraJavaOptions",
+                "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+            )
             .config("spark.sql.codegen.wholeStage", "false")
             .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
             .getOrCreate()
