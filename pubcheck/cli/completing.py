@@ -6,7 +6,15 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from click.shell_completion import BashComplete, CompletionItem, add_completion_class, split_arg_string
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    split_arg_string,
+)
 
 from pubcheck.report import FORMATS
 from pubcheck.rulebook import RULES
@@ -34,7 +42,31 @@ class BashInWords(BashComplete):
         return f"{item.type},{item.value.removeprefix(self._before)}"
 
 
+class _InWholeWords(ShellComplete):
+    """Completion in a shell that replaces the whole word, `--format=js`, also where only its value is completed."""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        words, incomplete = super().get_completion_args()
+        self._option = incomplete[: incomplete.find("=") + 1] if incomplete.startswith("-") else ""
+        return words, incomplete
+
+    def format_completion(self, item: CompletionItem[Any]) -> str:
+        if item.type == "plain":
+            item = CompletionItem(self._option + item.value, help=item.help)
+        return super().format_completion(item)
+
+
+class FishInWholeWords(_InWholeWords, FishComplete):
+    """Completion in fish."""
+
+
+class ZshInWholeWords(_InWholeWords, ZshComplete):
+    """Completion in zsh."""
+
+
 add_completion_class(BashInWords)
+add_completion_class(FishInWholeWords)
+add_completion_class(ZshInWholeWords)
 
 
 def files(incomplete: str) -> list[CompletionItem]:

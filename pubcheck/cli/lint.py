@@ -310,7 +310,8 @@ def _watch(context: click.Context, paths: tuple[str, ...]) -> int:
         assert command.callback is not None
         return int(context.invoke(command.callback, **context.params))
 
-    return watch(lint, paths)
+    settings = (context.params["config_path"], context.params["baseline"])
+    return watch(lint, paths, [path for path in settings if path])
 
 
 def _written(rewritten: Iterable[Rewritten]) -> dict[str, str]:

@@ -41,6 +41,8 @@ class WarmWorkers(Workers):
         super().__init__(1)
         self.stamps: dict[str, Stamp] = {}
         """Every file of the last run as it was before it was linted."""
+        self.settings: dict[str, Stamp] = {}
+        """The configuration and the baseline that were read."""
         self._analyst = Analyst()
         self._outcomes: dict[str, tuple[Task, list[Stamp], Outcome]] = {}
 
@@ -50,6 +52,9 @@ class WarmWorkers(Workers):
             return
         units = cast(Sequence[Task], tasks)
         self.stamps = {}
+        for task in units[:1]:
+            paths = (task.config.file, task.baseline.path if task.baseline is not None else "")
+            self.settings.update((path, stamp(path)) for path in paths if path and path not in self.settings)
         outcomes = [self._outcome(task) for task in units]
         yield from cast(list[R], outcomes)
 
@@ -87,8 +92,9 @@ def stamp(path: str) -> Stamp:
     return status.st_mtime_ns, status.st_size
 
 
-def watch(lint: Callable[[WarmWorkers], int], paths: Sequence[str]) -> int:
-    """Lint now and after every change of a file, a folder or the configuration. Return the status of the last run."""
+def watch(lint: Callable[[WarmWorkers], int], paths: Sequence[str], settings: Sequence[str]) -> int:
+    """Lint now and after every change of a file, a folder, the configuration or the baseline. Return the status of the
+    last run. ``settings``: the configuration and the baseline that the command line names."""
     for path in paths:
         if not os.path.exists(path):
             raise click.UsageError(f"--watch needs files and folders, and there is no {path}")
@@ -98,8 +104,13 @@ def watch(lint: Callable[[WarmWorkers], int], paths: Sequence[str]) -> int:
         while True:
             if sys.stdout.isatty():
                 click.echo(_CLEAR, nl=False)
+            # Before anything is read: a run that fails, as with a configuration that is not valid, notes no times.
+            workers.stamps = {path: stamp(path) for path in workers.stamps}
+            workers.settings = {path: stamp(path) for path in (*_configurations(), *settings, *workers.settings)}
             status = _linted(lint, workers)
-            watched = {path: stamp(path) for path in _folders_and_configurations(paths or (".",))} | workers.stamps
+            # Afterwards: the reports of the run may be in these folders.
+            folders = {path: stamp(path) for path in _folders(paths or (".",))}
+            watched = folders | workers.settings | workers.stamps
             click.echo(f"Watching {count(len(workers.stamps), 'file')}; Ctrl-C ends.", err=True)
             while all(stamp(path) == before for path, before in watched.items()):
                 time.sleep(PAUSE)
@@ -117,12 +128,16 @@ def _linted(lint: Callable[[WarmWorkers], int], workers: WarmWorkers) -> int:
         return complain(str(error))
 
 
-def _folders_and_configurations(paths: Sequence[str]) -> Iterator[str]:
-    """Yield the folders, to which files may be added, and where each configuration may be."""
+def _folders(paths: Sequence[str]) -> Iterator[str]:
+    """Yield the folders to which files may be added."""
     for path in paths:
         for folder, below, _ in os.walk(path):
             below[:] = [name for name in below if not name.startswith(".") and name not in _NOT_WALKED]
             yield folder
+
+
+def _configurations() -> Iterator[str]:
+    """Yield where a configuration may be."""
     folder = os.getcwd()
     while True:
         yield from (os.path.join(folder, name) for name in CONFIG_FILES)

@@ -417,9 +417,12 @@ def test_an_annotation_per_cause(pubcheck: Call) -> None:
 
 def test_watching_lints_again_what_changed(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("a.sql").write_text(TABLE + PUBLICATION)
-    Path("b.sql").write_text("CREATE TABLE t (i int);\n")
+    table = "CREATE TABLE t (i int);\n"
+    Path("b.sql").write_text(table)
     edits: list[Callable[[], object]] = [
         lambda: Path("a.sql").write_text(TABLE + PUBLICATION.replace("r = 'x'", "id > 10")),
+        # A file changes too: it is not seen as changed again and again.
+        lambda: [Path(name).write_text(text) for name, text in (("pubcheck.toml", "="), ("b.sql", table + "\n"))],
         lambda: Path("pubcheck.toml").write_text("postgres = 14\n"),
         lambda: Path("pubcheck.toml").unlink(),
         lambda: Path("c.sql").write_text("CREATE PUBLICATION p FOR TABLE t;"),
@@ -437,7 +440,33 @@ def test_watching_lints_again_what_changed(pubcheck: Call, monkeypatch: pytest.M
     assert "PUB301" in first
     assert called.out.count("PUB301") == 1
     assert last.endswith("in 4 statements of 3 files (PostgreSQL 18).\n")
-    assert called.err.count("Watching 2 files; Ctrl-C ends.") == 4
+    assert called.err.count("Watching 2 files; Ctrl-C ends.") == 5
     assert "PostgreSQL 14 is not supported" in called.err
     assert pubcheck("lint", "--watch", "--fix").status == 2
+
+
+def test_watching_knows_settings_that_the_command_line_names(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("sql").mkdir()
+    Path("sql/a.sql").write_text(TABLE + PUBLICATION)
+    Path("options.toml").write_text('ignore = ["PUB301"]\n')
+    pubcheck("lint", "--write-baseline", "known.json", "sql")
+    known = Path("known.json").read_text()
+    Path("known.json").write_text('{"pubcheck_baseline": 1, "findings": []}')
+    edits: list[Callable[[], object]] = [
+        lambda: Path("options.toml").write_text('baseline = "known.json"\n'),
+        lambda: Path("known.json").write_text(known),
+    ]
+
+    def edit(_seconds: float) -> None:
+        if not edits:
+            raise KeyboardInterrupt
+        edits.pop(0)()
+
+    monkeypatch.setattr("pubcheck.cli.watch.time.sleep", edit)
+    called = pubcheck("lint", "--watch", "--config", "options.toml", "--format", "concise", "sql")
+    assert called.out.count("PUB301") == 1
+    assert (called.err.count("Watching 1 file;"), called.status) == (3, 0)
+
+
+def test_watching_needs_files_that_exist(pubcheck: Call) -> None:
     assert "there is no nosuch.sql" in pubcheck("lint", "--watch", "nosuch.sql").err

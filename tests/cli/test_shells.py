@@ -85,6 +85,22 @@ def test_bash_completes_the_part_of_a_word_that_it_sees(
     assert (done.stdout.split(), done.stderr) == (expected, "")
 
 
+@pytest.mark.parametrize("shell", ["fish", "zsh"])
+def test_fish_and_zsh_complete_whole_words(
+    shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    word = "--format=gi"
+    monkeypatch.setenv("_PUBCHECK_COMPLETE", f"{shell}_complete")
+    monkeypatch.setenv("COMP_WORDS", "pubcheck lint" if shell == "fish" else f"pubcheck lint {word}")
+    monkeypatch.setenv("COMP_CWORD", word if shell == "fish" else "2")
+    with pytest.raises(SystemExit):
+        run([])
+    printed = capsys.readouterr().out
+    values = re.findall(r"--format=\w+", printed)
+    assert values == ["--format=github", "--format=gitlab"]
+    assert printed.count("plain") == len(values)
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_a_shell_is_valid(pubcheck: Call, shell: str) -> None:
     called = pubcheck("completion", shell)
