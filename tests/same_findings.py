@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from corpus.generate import Shape, repositories, write
-from pubcheck.rulebook.pages import read_pages
 from tests.support.cases import load
+from tools.rulebook.pages import read_pages
 
 HERE = Path(__file__).parents[1]
 SAMPLES = HERE / "corpus" / "samples"

@@ -21,11 +21,11 @@ from pubcheck.diagnostics import Edit, Span
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.lint_files import lint_files
 from pubcheck.rulebook import RULES
-from pubcheck.rulebook.pages import read_pages
 from pubcheck.source import Source
 from tests.conformance.judging import DATABASE, text_of
 from tests.support.cases import DDL_PHASES, Case
 from tests.support.servers import MAJORS, Servers, answer_in, execute, prepare
+from tools.rulebook.pages import read_pages
 
 PAGES = read_pages(str(Path(__file__).parent.parent / "rules"))
 

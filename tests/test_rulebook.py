@@ -12,8 +12,8 @@ import pubcheck
 from pubcheck import rulebook
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.rulebook import ALWAYS, RULES, selected
-from pubcheck.rulebook.compile import index_source, published_address
-from pubcheck.rulebook.pages import SECTIONS, PageError, parse_page, read_pages
+from tools.rulebook.compile import index_source, published_address
+from tools.rulebook.pages import SECTIONS, PageError, parse_page, read_pages
 
 PAGES = Path(__file__).parent.parent / "rules"
 COVERAGE: dict[str, str] = tomllib.loads((PAGES / "coverage.toml").read_text())
@@ -25,7 +25,7 @@ NAME = "PUB120-option-unknown.md"
 def test_every_page_follows_the_format_and_the_index_is_theirs() -> None:
     address = published_address((PAGES.parent / "pyproject.toml").read_text())
     expected = index_source(read_pages(os.fspath(PAGES)), address)
-    assert INDEX.read_text() == expected, "run `python -m pubcheck.rulebook compile`"
+    assert INDEX.read_text() == expected, "run `python -m tools.rulebook.compile`"
 
 
 @pytest.mark.parametrize(

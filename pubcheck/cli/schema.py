@@ -49,7 +49,7 @@ def _snapshot() -> str:
 
 
 def _consumer() -> str:
-    from pubcheck.consumers.compile import schema_text
+    from pubcheck.consumers.profiles import schema_text
 
     return schema_text()
 

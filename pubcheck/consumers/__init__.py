@@ -1,6 +1,6 @@
 """Consumers: what the readers of publications demand, one TOML file each.
 
-``profiles`` reads the files. This module opens none: ``_index.py``, which `python -m pubcheck.consumers compile` writes
+``profiles`` reads the files. This module opens none: ``_index.py``, which `python -m tools.consumers.compile` writes
 from them, has the names of the consumers and of the publications that only one of them uses.
 """
 

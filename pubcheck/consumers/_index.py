@@ -1,4 +1,4 @@
-"""Generated from *.toml by `python -m pubcheck.consumers compile`; edit the files."""
+"""Generated from *.toml by `python -m tools.consumers.compile`; edit the files."""
 
 NAMES: dict[str, str] = {
     "airbyte": "Airbyte",

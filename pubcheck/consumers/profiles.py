@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -239,3 +239,18 @@ def _check_claims(path: str, text: str, consumer: Consumer) -> None:
             if mode not in modes:
                 line = _line(text, f"{where}.modes")
                 raise ProfileError(f"{path}:{line}: {where}.modes: {claim.id}: there is no mode {mode}")
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a consumer's file."""
+    generated = msgspec.json.schema(Consumer)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A consumer of publications",
+        **generated,
+    }
+
+
+def schema_text() -> str:
+    """Return the text of `schema.json`."""
+    return msgspec.json.format(msgspec.json.encode(schema()), indent=2).decode() + "\n"

@@ -1,7 +1,7 @@
 """The rulebook: which rules there are, and the page of each.
 
 A rule is declared once, in the front matter of its page `rules/<code>-<name>.md`. The declarations are compiled into
-`_index.py` by `python -m pubcheck.rulebook compile`, so that a run opens no page.
+`_index.py` by `python -m tools.rulebook.compile`, so that a run opens no page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Generated from rules/*.md by `python -m pubcheck.rulebook compile`; edit the pages."""
+"""Generated from rules/*.md by `python -m tools.rulebook.compile`; edit the pages."""
 
 from typing import Any
 

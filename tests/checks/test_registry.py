@@ -14,9 +14,9 @@ from pubcheck.checks.context import Check, RuleContext, RuleFinding
 from pubcheck.checks.messages.refusals import BY_KEY, MESSAGES
 from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
 from pubcheck.rulebook import RULES
-from pubcheck.rulebook.pages import read_pages
 from tests.support.checks import CHECKS
 from tests.support.linting import run
+from tools.rulebook.pages import read_pages
 
 PACKAGE = Path(pubcheck.__file__).parent
 SOURCES = {

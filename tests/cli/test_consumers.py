@@ -11,8 +11,9 @@ import jsonschema
 import pytest
 
 from pubcheck.consumers import FOLDER, NAMES
-from pubcheck.consumers.compile import index_source, read_all, schema_text
+from pubcheck.consumers.profiles import schema_text
 from tests.cli.conftest import Call
+from tools.consumers.compile import index_source, read_all
 
 SQL = (
     "CREATE TABLE orders (id bigint PRIMARY KEY);\nCREATE PUBLICATION app FOR TABLE orders WITH (publish = 'insert');\n"
@@ -29,13 +30,13 @@ def test_the_files_follow_their_schema() -> None:
 
 def test_the_index_and_the_schema_are_compiled() -> None:
     folder = Path(FOLDER)
-    assert (folder / "schema.json").read_text(encoding="utf-8") == schema_text(), "python -m pubcheck.consumers compile"
+    assert (folder / "schema.json").read_text(encoding="utf-8") == schema_text(), "python -m tools.consumers.compile"
     compiled: dict[str, object] = {}
     exec(index_source(read_all()), compiled)  # the file itself is formatted
     present: dict[str, object] = {}
     exec((folder / "_index.py").read_text(encoding="utf-8"), present)
     for name in ("NAMES", "FIXED", "PREFIXES"):
-        assert compiled[name] == present[name], "python -m pubcheck.consumers compile"
+        assert compiled[name] == present[name], "python -m tools.consumers.compile"
 
 
 def test_a_claim_has_a_source_and_names_modes_that_there_are() -> None:

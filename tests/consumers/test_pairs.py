@@ -9,7 +9,6 @@ import pytest
 from msgspec import Struct, convert
 
 from pubcheck.config import Config
-from pubcheck.consumers.compile import read_all
 from pubcheck.consumers.demands import Exists, Majors
 from pubcheck.consumers.options import ConsumerUse
 from pubcheck.diagnostics import Diagnostic
@@ -19,6 +18,7 @@ from pubcheck.source import Source
 from tests.rules.conftest import Scripts
 from tests.support.scripts import statements
 from tests.support.servers import PACKAGES
+from tools.consumers.compile import read_all
 
 RULES = {
     "publication-name": "PUB900",

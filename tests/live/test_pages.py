@@ -18,9 +18,9 @@ from psycopg import sql
 from pubcheck.checks.running_server import statistics
 from pubcheck.postgres.versions import span
 from pubcheck.rulebook import RULES
-from pubcheck.rulebook.pages import read_pages
 from tests.live.test_live import run
 from tests.support.servers import PACKAGES, Server, Servers, execute
+from tools.rulebook.pages import read_pages
 
 FOLDER = Path(__file__).parents[2] / "rules"
 _FENCE = re.compile(r"^```(\w+) ?([\d,-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

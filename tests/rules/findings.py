@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pubcheck import Config, Diagnostic, Linter, Source, Span, Unit
-from pubcheck.rulebook.pages import Place
+from tools.rulebook.pages import Place
 
 
 def findings(code: str, sql: str, major: int) -> list[Diagnostic]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pubcheck.checks.messages.refusals import MESSAGES
-from pubcheck.rule_address import address
 from pubcheck.rulebook import RULES
+from tools.rule_address import address
 
 ROOT = Path(__file__).parents[2]
 REFUSED_WRITES = ("PUB301", "PUB302", "PUB303", "PUB304", "PUB406")

@@ -9,10 +9,10 @@ import pytest
 
 from pubcheck import ServerAnswer
 from pubcheck.rulebook import Rule
-from pubcheck.rulebook.pages import BadExample, read_pages
 from tests.rules.conftest import Scripts
 from tests.rules.findings import findings, places
 from tests.support.servers import MAJORS, Answer
+from tools.rulebook.pages import BadExample, read_pages
 
 _PAGES = read_pages(str(Path(__file__).parent.parent.parent / "rules"))
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from msgspec import Struct
 from pglast.parser import ParseError, split
 
-from pubcheck.rulebook.pages import Place, marked_places
+from tools.rulebook.pages import Place, marked_places
 
 Outcome = str | None
 """A statement's SQLSTATE; None when it is accepted."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pubcheck.rulebook.pages import read_pages
+from tools.rulebook.pages import read_pages
 from tools.site.pages import Generated, table
 
 _KINDS = {

@@ -16,7 +16,7 @@ from pubcheck.checks.messages import MessageTemplate
 from pubcheck.checks.messages.refusals import BY_KEY, MESSAGES, explain, explain_unseen, rule_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.rulebook import RULES
-from pubcheck.rulebook.pages import read_pages
+from tools.rulebook.pages import read_pages
 
 POSTGRES = Path(pubcheck.__file__).parent / "postgres"
 FALLBACK = "PostgreSQL refuses this statement: "

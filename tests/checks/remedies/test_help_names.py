@@ -11,8 +11,8 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.rulebook.pages import read_pages
 from pubcheck.source import Source
+from tools.rulebook.pages import read_pages
 
 PAGES = read_pages(str(Path(__file__).parents[3] / "rules"))
 OTHERWISE = ["PUB113-2", "PUB114-2", "PUB134-1", "PUB137-2", "PUB211-2", "PUB508-1", "PUB705-3", "PUB813-1"]

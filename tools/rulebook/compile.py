@@ -1,4 +1,4 @@
-"""The generated index of the rules, and the address of their pages."""
+"""The generated index of the rules, and the address of their pages: ``python -m tools.rulebook.compile``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import sys
 import tomllib
 from collections.abc import Iterable
 
+from pubcheck.bundled_texts import PACKAGE
 from pubcheck.rulebook import Rule
-from pubcheck.rulebook.pages import Page, PageError, read_pages
+from tools.rulebook.pages import Page, PageError, read_pages
+
+PROJECT = os.path.dirname(PACKAGE)
 
 
 def index_source(pages: Iterable[Page], address: str = "") -> str:
@@ -17,7 +20,7 @@ def index_source(pages: Iterable[Page], address: str = "") -> str:
         f"    ({', '.join(repr(getattr(page.rule, field)) for field in Rule.__struct_fields__)}),\n" for page in pages
     )
     return (
-        '"""Generated from rules/*.md by `python -m pubcheck.rulebook compile`; edit the pages."""\n\n'
+        '"""Generated from rules/*.md by `python -m tools.rulebook.compile`; edit the pages."""\n\n'
         "from typing import Any\n\n"
         f'ADDRESS = "{address}"\n'
         '"""Where the project publishes the pages, with {code} for the code of a rule; "" if it does not."""\n\n'
@@ -32,20 +35,20 @@ def published_address(pyproject: str) -> str:
     return f"{documentation.rstrip('/')}/rules/{{code}}/" if documentation else ""
 
 
-def main(arguments: list[str]) -> int:
-    """`compile` writes the index of a checkout's pages; 2 for anything else, or a page that breaks the format."""
-    if arguments != ["compile"]:
-        print("usage: python -m pubcheck.rulebook compile", file=sys.stderr)
-        return 2
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+def main() -> int:
+    """Write the index of the pages; 2 if a page breaks the format."""
     try:
-        pages = read_pages(os.path.join(os.path.dirname(package), "rules"))
+        pages = read_pages(os.path.join(PROJECT, "rules"))
     except PageError as error:
         print(error, file=sys.stderr)
         return 2
-    with open(os.path.join(os.path.dirname(package), "pyproject.toml"), encoding="utf-8") as file:
+    with open(os.path.join(PROJECT, "pyproject.toml"), encoding="utf-8") as file:
         address = published_address(file.read())
-    with open(os.path.join(package, "rulebook", "_index.py"), "w", encoding="utf-8", newline="\n") as file:
+    with open(os.path.join(PACKAGE, "rulebook", "_index.py"), "w", encoding="utf-8", newline="\n") as file:
         file.write(index_source(pages, address))
     print(f"{len(pages)} rules")
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

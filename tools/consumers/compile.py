@@ -1,16 +1,13 @@
-"""The generated index of the consumers, and the schema of their files."""
+"""The generated index of the consumers, and the schema of their files: ``python -m tools.consumers.compile``."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
-
-import msgspec
 
 from pubcheck.consumers import FOLDER
-from pubcheck.consumers.profiles import Consumer, read
+from pubcheck.consumers.profiles import Consumer, read, schema_text
 
 
 def read_all(folder: str = FOLDER) -> dict[str, Consumer]:
@@ -34,7 +31,7 @@ def index_source(consumers: Mapping[str, Consumer]) -> str:
                 raise ValueError(f"{key}.toml: publication name {name} is already that of {table[plain]}.toml")
             table[plain] = key
     return (
-        '"""Generated from *.toml by `python -m pubcheck.consumers compile`; edit the files."""\n\n'
+        '"""Generated from *.toml by `python -m tools.consumers.compile`; edit the files."""\n\n'
         f"NAMES: dict[str, str] = {_literal({key: consumer.name for key, consumer in consumers.items()})}\n"
         f"FIXED: dict[str, str] = {_literal(fixed)}\n"
         f"PREFIXES: tuple[tuple[str, str], ...] = {_literal(tuple(prefixes.items()))}\n"
@@ -47,26 +44,8 @@ def _literal(value: dict[str, str] | tuple[tuple[str, str], ...]) -> str:
     return "(\n" + "".join(f"    {item!r},\n" for item in value) + ")"
 
 
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a consumer's file."""
-    generated = msgspec.json.schema(Consumer)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A consumer of publications",
-        **generated,
-    }
-
-
-def schema_text() -> str:
-    """Return the text of `schema.json`."""
-    return msgspec.json.format(msgspec.json.encode(schema()), indent=2).decode() + "\n"
-
-
-def main(arguments: list[str]) -> int:
-    """`compile` writes the index and the schema; 2 for anything else, or a file that is not valid."""
-    if arguments != ["compile"]:
-        print("usage: python -m pubcheck.consumers compile", file=sys.stderr)
-        return 2
+def main() -> int:
+    """Write the index and the schema; 2 for a file that is not valid."""
     try:
         consumers = read_all()
         index = index_source(consumers)
@@ -78,3 +57,7 @@ def main(arguments: list[str]) -> int:
             file.write(text)
     print(f"{len(consumers)} consumers")
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

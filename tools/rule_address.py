@@ -2,8 +2,7 @@
 
 Each of these is declared where it is written: functions by `rulebook.finder`, `rulebook.fixer` and
 `checks.context.finds`, templates in `checks.messages`, fixes of statements in `checks.remedies.statement_fixes`. This
-module only collects them by the code of the rule, for people and tests: `python -m pubcheck.rule_address PUB503`. A run
-of the linter does not load it.
+module only collects them by the code of the rule, for people and tests: `python -m tools.rule_address PUB503`.
 """
 
 from __future__ import annotations
@@ -17,12 +16,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from pubcheck.bundled_texts import PACKAGE
 from pubcheck.checks.messages.refusals import MESSAGES
 from pubcheck.checks.registry import load_all
 from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
 from pubcheck.rulebook import FINDERS, FIXERS, RULES, Rule
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(PACKAGE)
 _TESTS = _PACKAGE.parent / "tests"
 _CODE = re.compile(r"\bPUB\d{3}\b")
 _MARK = re.compile(r"^ *@(?:rulebook\.)?(?:finder|fixer)\(", re.MULTILINE)
@@ -42,7 +42,7 @@ class RuleAddress(Struct, frozen=True):
 
     ``finders`` are functions, or the places where PostgreSQL's errors of this rule are raised. ``messages`` is empty if
     the finders write their own texts. ``tests`` is the file of a rule that SQL alone can show; for another rule the
-    test modules that name it. There are none where the package is installed without its tests.
+    test modules that name it.
     """
 
     rule: Rule
