@@ -86,9 +86,17 @@ class Server(LanguageServer):
             return None
 
     async def ask(self, question: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Return the answer of the analyst, which takes one question after the other."""
-        async with self._busy:
-            return await asyncio.to_thread(question, *arguments)
+        """Return the answer of the analyst, which takes one question after the other: also after one that is cancelled
+        while it is answered, so that those that are cancelled before are never asked."""
+        await self._busy.acquire()
+        answer = asyncio.create_task(asyncio.to_thread(question, *arguments))
+        answer.add_done_callback(self._answered)
+        return await asyncio.shield(answer)
+
+    def _answered(self, answer: asyncio.Task[Any]) -> None:
+        self._busy.release()
+        if not answer.cancelled():
+            answer.exception()  # nobody may be waiting for it
 
     # Findings.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import lupa
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from pubcheck.discovery.file_types import SUFFIXES
 from tests.support import vscode
@@ -138,10 +138,17 @@ def test_the_package_of_the_extension_holds_what_it_needs(package: Path) -> None
     assert package.stat().st_size < 300_000
 
 
+def go_to(page: Page, place: str) -> None:
+    """Move the cursor to LINE:COLUMN."""
+    page.keyboard.press("Control+G")
+    page.keyboard.type(place)
+    page.keyboard.press("Enter")
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 def test_the_editor_shows_findings_as_one_types(package: Path, tmp_path: Path, browser: Browser) -> None:
-    """In a file, and in a buffer that was never saved."""
+    """In a file, and in a buffer that was never saved; a hover describes a publication, and a quick fix is applied."""
     project = tmp_path / "project"
     project.mkdir()
     table = "CREATE TABLE orders (id bigint PRIMARY KEY, region text NOT NULL);\n"
@@ -160,9 +167,18 @@ def test_the_editor_shows_findings_as_one_types(package: Path, tmp_path: Path, b
         mistakes = page.locator(".squiggly-error")
         mistakes.first.wait_for()
         page.locator(".statusbar-item", has_text="pubcheck").first.wait_for()
-        page.keyboard.press("Control+End")
-        page.keyboard.type("ALTER TABLE orders REPLICA IDENTITY FULL;")
+        go_to(page, "2:20")
+        page.keyboard.press("Control+K")
+        page.keyboard.press("Control+I")
+        page.locator(".monaco-hover", has_text="publication eu publishes INSERT, UPDATE, DELETE, TRUNCATE").wait_for()
+        page.keyboard.press("Escape")
+        go_to(page, "2:48")
+        page.keyboard.press("Control+.")
+        page.locator(".action-widget").get_by_text("Append CREATE UNIQUE INDEX").first.wait_for()
+        page.keyboard.press("Enter")
         mistakes.first.wait_for(state="detached")
+        text = page.locator(".view-lines").inner_text().replace("\xa0", " ")
+        assert "REPLICA IDENTITY USING INDEX orders_identity;" in text
         page.keyboard.press("F1")
         page.keyboard.type("New Untitled Text File")
         page.get_by_role("option", name="New Untitled Text File").first.wait_for()

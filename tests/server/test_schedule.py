@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.server.analyst import Analyst, Failed
+from pubcheck.server.language_server import Server
 from pubcheck.server.schedule import PAUSE, Schedule
 
 FILES = ("a", "b", "c", "d")
@@ -66,6 +68,33 @@ def test_an_answer_that_takes_too_long_is_given_up_and_the_next_one_is_not() -> 
     analyst._patience = 30
     assert analyst.call(unit, Config(), sleep, 0.0) == "slept"
     analyst.close()
+
+
+def test_a_question_that_is_cancelled_before_its_turn_is_never_asked() -> None:
+    asked: list[str] = []
+    end = threading.Event()
+
+    def first() -> None:
+        asked.append("first")
+        end.wait(30)
+
+    async def session() -> None:
+        server = Server()
+        running, waiting, last = (
+            asyncio.create_task(server.ask(question))
+            for question in (first, lambda: asked.append("second"), lambda: asked.append("third"))
+        )
+        while not asked:
+            await asyncio.sleep(0)
+        running.cancel()
+        for _ in range(1000):  # the first one is still being answered
+            await asyncio.sleep(0)
+        waiting.cancel()
+        end.set()
+        await last
+
+    asyncio.run(session())
+    assert asked == ["first", "third"]
 
 
 def sleep(unit: DiscoveredUnit, linter: Linter, seconds: float) -> str:

@@ -63,7 +63,6 @@ function newClient(output: vscode.OutputChannel, status: Status): LanguageClient
         { scheme: "untitled", language: "sql" },
       ],
       outputChannel: output,
-      synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/{*.sql,pubcheck.toml,pyproject.toml}") },
     },
   );
   started.onDidChangeState(({ newState }) => status.show(newState));
