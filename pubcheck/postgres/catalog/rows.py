@@ -153,6 +153,8 @@ class Index(Struct, frozen=True, gc=False):
     always: bool | None = False
     """Whether its predicate is TRUE after constant folding (RelationGetIndexPredicate then finds none); None if
     unknown."""
+    unsorted: int = 0
+    """The first of its columns, from 1, without the default sorting; 0 if all have it."""
 
     @property
     def partial(self) -> bool:

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, RELATION
-from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
+from pubcheck.postgres.catalog.rows import Column, Constraint, Index, NotNull, Relation
 from pubcheck.postgres.ddl.index_keys import IndexSpec
 from pubcheck.postgres.ddl.indexes import define_index
-from pubcheck.postgres.ddl.not_null import add_not_null, column_of_constraint, require_not_null
+from pubcheck.postgres.ddl.not_null import add_not_null, column_of_constraint, refuse_taken_name, require_not_null
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import require_column
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 
 _KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "x"}
 
@@ -31,14 +31,8 @@ def add_constraint(session: Session, relation: int, node: Node, recurse: bool = 
     if kind in ("CONSTR_CHECK", "CONSTR_FOREIGN") and not (node.get("is_enforced") or catalog.major.enforcement):
         raise ServerError("42601", 'syntax error at or near "ENFORCED"')
     row = catalog.relations[relation]
-    if (
-        name
-        and (row.namespace, name) in catalog.constraint_names.groups
-        and (catalog.constraint(relation, name) is not None or column_of_constraint(row, name))
-    ):
-        raise ServerError(
-            "42710", 'constraint "{name}" for relation "{owner}" already exists', name=name, owner=row.name
-        )
+    if name and "indexname" not in node:
+        refuse_taken_name(session, row, name)
     if kind in _KEY_KINDS:
         if "indexname" in node:
             _use_index(session, relation, node, _KEY_KINDS[kind], recurse)
@@ -73,6 +67,8 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
             raise ServerError("42701", message, location=node.get("location"))
         elements = tuple([{"name": name} for name in names])
         for name in names:
+            if name in SYSTEM_COLUMNS:
+                continue  # which no index may have
             require_key_column(session, relation, name)
             if kind == "p" and not recurse:
                 _refuse_nullable_in_children(session, row, name)
@@ -151,15 +147,13 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
     index = catalog.indexes.get(index_relation.oid) if index_relation is not None else None
     if index is None and not row.seen:
         return  # an index of a table that is not visible
-    if index_relation is None or index is None or index.table != relation:
+    if index_relation is not None and index is None and index_relation.seen:
+        raise ServerError("42809", f'"{name}" is not an index')
+    if index_relation is None or index is None:
         raise ServerError("42704", f'index "{name}" does not exist', location=node.get("location"))
-    if catalog.owner_of_index(index.oid) is not None:
-        message = f'index "{name}" is already associated with a constraint'
-        raise ServerError("55000", message, location=node.get("location"))
-    filters = index.partial and index.always is False
-    if not index.valid or not index.unique or index.expressions or filters or row.kind == "p":
-        message = f'index "{name}" cannot be used for this constraint'
-        raise ServerError("42809", message, location=node.get("location"))
+    _refuse_unusable(session, row, node, name, index)
+    if row.kind == "p":
+        raise ServerError("0A000", "ALTER TABLE / ADD CONSTRAINT USING INDEX is not supported on partitioned tables")
     if kind == "p":
         if index.nulls_not_distinct and catalog.major.distinct_primary_keys:
             raise ServerError("42P16", "primary keys cannot use NULLS NOT DISTINCT indexes")
@@ -167,6 +161,7 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
     constraint_name = node.get("conname") or name
     if constraint_name != name:
         session.free_name(row.namespace, constraint_name)
+        refuse_taken_name(session, row, constraint_name)
         catalog.rename_relation(index_relation, constraint_name, row.namespace)
     deferrable = node.get("deferrable", False)
     catalog.put_index(replace(index, primary=kind == "p", immediate=not deferrable))
@@ -190,6 +185,31 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
         require_not_null(session, relation, index.keys)
 
 
+_UNUSABLE = "Cannot create a primary key or unique constraint using such an index."
+
+
+def _refuse_unusable(session: Session, row: Relation, node: Node, name: str, index: Index) -> None:
+    """Refuse an index that cannot be a key's (transformIndexConstraint). Raises ServerError 55000, 42809."""
+    sqlstate, detail = "42809", _UNUSABLE
+    if session.catalog.owner_of_index(index.oid) is not None:
+        sqlstate, message, detail = "55000", f'index "{name}" is already associated with a constraint', ""
+    elif index.table != row.oid:
+        sqlstate, message, detail = "55000", f'index "{name}" does not belong to table "{row.name}"', ""
+    elif not index.valid:
+        sqlstate, message, detail = "55000", f'index "{name}" is not valid', ""
+    elif not index.unique:
+        message = f'"{name}" is not a unique index'
+    elif index.expressions:
+        message = f'index "{name}" contains expressions'
+    elif index.partial and index.always is False:
+        message = f'"{name}" is a partial index'
+    elif index.unsorted:
+        message = f'index "{name}" column number {index.unsorted} does not have default sorting behavior'
+    else:
+        return
+    raise ServerError(sqlstate, message, detail=detail or None, location=node.get("location"))
+
+
 def _refuse_only(session: Session, row: Relation, keys: tuple[int, ...], recurse: bool) -> None:
     """Refuse ONLY if a nullable column of the key would become NOT NULL here and not in the children (18)."""
     if recurse or not session.catalog.major.named_not_null or not session.catalog.children.has(row.oid):
@@ -207,15 +227,8 @@ def _add_not_null(session: Session, relation: int, node: Node, recurse: bool) ->
     if constraint_name:
         row = session.catalog.relations[relation]
         constrained = column_of_constraint(row, constraint_name)
-        if session.catalog.constraint(relation, constraint_name) is not None or (
-            constrained is not None and constrained.name != name
-        ):
-            raise ServerError(
-                "42710",
-                'constraint "{name}" for relation "{owner}" already exists',
-                name=constraint_name,
-                owner=row.name,
-            )
+        if constrained is None or constrained.name != name:
+            refuse_taken_name(session, row, constraint_name)
     held = NotNull(
         constraint_name,
         no_inherit=node.get("is_no_inherit", False),

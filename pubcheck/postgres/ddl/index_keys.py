@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.type_modifiers import named_collation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import (
     BOOL,
@@ -59,6 +60,8 @@ class IndexSpec(Struct, frozen=True):
     """Whether it is that of an existing index, so that its expressions are known to be accepted."""
     always: bool | None = False
     """``Index.always`` of the copied index."""
+    unsorted: int = 0
+    """``Index.unsorted`` of the copied index."""
 
 
 def key_columns(
@@ -89,6 +92,21 @@ def key_columns(
                 raise ServerError("0A000", "indexes on virtual generated columns are not supported")
             keys.append(column.number)
     return tuple(keys)
+
+
+def first_unsorted(session: Session, relation: Relation, elements: Sequence[Node]) -> int:
+    """Return the first element, from 1, with another order, collation or operator class than its column's, or 0."""
+    for position, element in enumerate(elements, 1):
+        if element.get("ordering") == "SORTBY_DESC" or element.get("nulls_ordering") == "SORTBY_NULLS_FIRST":
+            return position
+        if "opclass" in element and element["opclass"][-1]["String"]["sval"].endswith("_pattern_ops"):
+            return position
+        column = relation.column(element.get("name", ""))
+        if "collation" in element and column is not None and column.collation:
+            names = [part["String"]["sval"] for part in element["collation"]]
+            if named_collation(session, names) not in (0, column.collation):
+                return position
+    return 0
 
 
 _CLASSES = {

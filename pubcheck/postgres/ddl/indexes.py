@@ -9,7 +9,13 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
 from pubcheck.postgres.ddl.generated_names import addition, choose_relation_name, index_column_names, truncate
-from pubcheck.postgres.ddl.index_keys import IndexSpec, bare_column, key_columns, refuse_without_operator_class
+from pubcheck.postgres.ddl.index_keys import (
+    IndexSpec,
+    bare_column,
+    first_unsorted,
+    key_columns,
+    refuse_without_operator_class,
+)
 from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -135,6 +141,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         expressions=tuple(expressions),
         predicate=where,
         always=always,
+        unsorted=spec.unsorted or first_unsorted(session, relation, spec.elements),
     )
     catalog.add_index(index)
     constraint = _constraint(session, relation, spec, name, index) if spec.kind else None
@@ -381,6 +388,7 @@ def spec_of(session: Session, relation: Relation, index: Index, constraint: Cons
         kind=constraint.kind if constraint else "",
         copied=True,
         always=index.always,
+        unsorted=index.unsorted,
     )
 
 

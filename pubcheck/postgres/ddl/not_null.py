@@ -14,7 +14,7 @@ from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import change_columns, require_column
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, alterable_column, change_columns, require_column
 
 _PLAIN = NotNull()
 _ONLY = "Do not specify the ONLY keyword."
@@ -70,6 +70,31 @@ def column_of_constraint(row: Relation, name: str) -> Column | None:
     return None
 
 
+def rename_constraint(session: Session, relation: int, column: Column, name: str) -> None:
+    """Rename the NOT NULL constraint of a column. Raises ServerError 42710."""
+    names, held = session.catalog.constraint_names, column.constraint or _PLAIN
+    row = session.catalog.relations[relation]
+    refuse_taken_name(session, row, name)
+    names.remove((row.namespace, held.name), relation)
+    names.add((row.namespace, name), relation)
+    change_columns(session, relation, [column.number], constraint=replace(held, name=name))
+
+
+def refuse_taken_name(session: Session, row: Relation, name: str) -> None:
+    """Refuse, with ServerError 42710, the name of another constraint of the relation."""
+    if (row.namespace, name) not in session.catalog.constraint_names.groups:
+        return
+    if session.catalog.constraint(row.oid, name) is not None or column_of_constraint(row, name) is not None:
+        raise ServerError(
+            "42710", 'constraint "{name}" for relation "{owner}" already exists', name=name, owner=row.name
+        )
+
+
+def refuse_system_column(name: str) -> None:
+    if name in SYSTEM_COLUMNS:
+        raise ServerError("0A000", f'cannot add not-null constraint on system column "{name}"')
+
+
 def require_not_null(session: Session, relation: int, numbers: Iterable[int]) -> None:
     """Make the columns of a primary key NOT NULL, here and in all children.
 
@@ -94,7 +119,7 @@ def set_not_null(session: Session, relation: int, name: str, *, recurse: bool = 
         _set(session, relation, name, "", recurse, recursing=False)
         return
     row = catalog.relations[relation]
-    require_column(session, relation, name)
+    alterable_column(session, relation, name)
     if not recurse and row.kind == "p":
         for child in catalog.children.get(relation):
             column = catalog.relations[child].column(name)
@@ -113,7 +138,7 @@ def set_not_null(session: Session, relation: int, name: str, *, recurse: bool = 
 
 def _set(session: Session, relation: int, name: str, constraint: str, recurse: bool, *, recursing: bool) -> None:
     catalog = session.catalog
-    column = require_column(session, relation, name)
+    column = alterable_column(session, relation, name)
     row = catalog.relations[relation]
     held = column.constraint or _PLAIN
     if column.not_null:
@@ -156,10 +181,11 @@ def _store(session: Session, row: Relation, column: Column, held: NotNull) -> No
 def add_not_null(session: Session, relation: int, name: str, constraint: NotNull, recurse: bool) -> None:
     """ADD [CONSTRAINT name] NOT NULL column (ATAddCheckNNConstraint). Raises ServerError 42703, 42P16, 55000."""
     catalog = session.catalog
-    column = require_column(session, relation, name)
+    refuse_system_column(name)
     row = catalog.relations[relation]
     if constraint.no_inherit and row.kind == "p":
         raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
+    column = require_column(session, relation, name)
     if column.not_null:
         held = column.constraint or _PLAIN
         if held.no_inherit != constraint.no_inherit:
@@ -208,6 +234,28 @@ def validate(session: Session, relation: int, column: Column) -> None:
             )
 
 
+def set_inheritance(session: Session, relation: int, column: Column, *, no_inherit: bool) -> None:
+    """ALTER CONSTRAINT ... INHERIT and NO INHERIT (ATExecAlterConstrInheritability), which change direct children only.
+
+    Raises ServerError 55000, 0A000.
+    """
+    catalog = session.catalog
+    row, held = catalog.relations[relation], column.constraint or _PLAIN
+    if no_inherit and held.inherited:
+        raise ServerError("55000", f'cannot alter inherited constraint "{held.name}" on relation "{row.name}"')
+    if held.no_inherit == no_inherit:
+        return
+    change_columns(session, relation, [column.number], constraint=replace(held, no_inherit=no_inherit))
+    for child in sorted(catalog.children.get(relation)):
+        if not no_inherit:
+            _set(session, child, column.name, held.name, recurse=True, recursing=True)
+            continue
+        inherited = catalog.relations[child].column(column.name)
+        if inherited is not None and inherited.constraint is not None:
+            left = replace(inherited.constraint, inherited=inherited.constraint.inherited - 1, local=True)
+            change_columns(session, child, [inherited.number], constraint=left)
+
+
 def drop_not_null(session: Session, relation: int, name: str, *, recurse: bool) -> None:
     """ALTER COLUMN ... DROP NOT NULL. What a key or the replica identity needs cannot become nullable.
 
@@ -216,7 +264,7 @@ def drop_not_null(session: Session, relation: int, name: str, *, recurse: bool) 
     catalog = session.catalog
     if catalog.major.named_not_null:
         row = catalog.relations[relation]
-        column = require_column(session, relation, name)
+        column = alterable_column(session, relation, name)
         if not column.not_null and row.seen:
             return
         if column.identity:
@@ -236,7 +284,7 @@ def drop_not_null(session: Session, relation: int, name: str, *, recurse: bool) 
 def _forget_flag(session: Session, relation: int, name: str, going: Collection[int]) -> None:
     """Clear the flag of a table and its children, before 18."""
     catalog = session.catalog
-    column = require_column(session, relation, name)
+    column = alterable_column(session, relation, name)
     row = catalog.relations[relation]
     if column.identity:
         raise ServerError("42601", f'column "{name}" of relation "{row.name}" is an identity column')

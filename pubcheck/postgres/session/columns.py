@@ -28,6 +28,13 @@ def require_column(session: Session, relation: int, name: str) -> Column:
     return column
 
 
+def alterable_column(session: Session, relation: int, name: str, location: int | None = None) -> Column:
+    """Return the column that ALTER COLUMN names. Raises ServerError 42703, and 0A000 for a system column."""
+    if name in SYSTEM_COLUMNS:
+        raise ServerError("0A000", f'cannot alter system column "{name}"', location=location)
+    return require_column(session, relation, name)
+
+
 def refuse_unknown_columns(session: Session, relation: Relation, names: Iterable[str]) -> None:
     """Refuse, with ServerError 42703, a name in an expression over a relation, after any qualifier, that is not one of
     its columns and cannot be the row or a function of it: `t.total` is total(t)."""

@@ -18,7 +18,13 @@ from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import change_columns, having_column, put_columns, require_column
+from pubcheck.postgres.session.columns import (
+    alterable_column,
+    change_columns,
+    having_column,
+    put_columns,
+    require_column,
+)
 
 
 def set_default(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -34,7 +40,7 @@ def set_default(session: Session, relation: int, command: Node, recurse: bool) -
 def _set_default_of(session: Session, relation: int, command: Node) -> None:
     """ATExecColumnDefault: a new default replaces what the old one depended on."""
     catalog = session.catalog
-    column = require_column(session, relation, command["name"])
+    column = alterable_column(session, relation, command["name"])
     row = catalog.relations[relation]
     if column.identity or column.generated:
         kind = "an identity" if column.identity else "a generated"
@@ -72,7 +78,7 @@ def set_expression(session: Session, relation: int, command: Node, recurse: bool
     """AT_SetExpression (17 on; virtual columns 18 on), which goes down to children (ATSimpleRecursion)."""
     if not session.catalog.major.set_expression:
         raise ServerError("42601", 'syntax error at or near "EXPRESSION"')
-    require_column(session, relation, command["name"])
+    alterable_column(session, relation, command["name"])
     members = having_column(session, relation, command["name"], recurse) if recurse else [relation]
     for member in members:
         _set_expression_of(session, member, command)
@@ -83,7 +89,7 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
     """ATExecSetExpression."""
     catalog = session.catalog
     row = catalog.relations[relation]
-    column = require_column(session, relation, command["name"])
+    column = alterable_column(session, relation, command["name"])
     if not column.generated and row.seen:
         raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" is not a generated column')
     if column.generated == "v":
@@ -122,7 +128,7 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
 def drop_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """ATPrepDropExpression, which goes down to children one by one and so refuses children of children."""
     catalog = session.catalog
-    column = require_column(session, relation, command["name"])
+    column = alterable_column(session, relation, command["name"])
     below = catalog.descendants(relation)[1:]
     if any(catalog.children.has(oid) for oid in below) or (below and not recurse):
         raise ServerError("0A000", "ALTER TABLE / DROP EXPRESSION must be applied to child tables too")
@@ -131,12 +137,16 @@ def drop_expression(session: Session, relation: int, command: Node, recurse: boo
         raise ServerError("42P16", "cannot drop generation expression from inherited column")
     for oid in having_column(session, relation, column.name, recurse):
         member_column = require_column(session, oid, column.name)
+        named = catalog.relations[oid].name
         if member_column.generated == "v":
-            raise ServerError("0A000", "ALTER TABLE / DROP EXPRESSION is not supported for virtual generated columns")
+            raise ServerError(
+                "0A000",
+                "ALTER TABLE / DROP EXPRESSION is not supported for virtual generated columns",
+                detail=f'Column "{column.name}" of relation "{named}" is a virtual generated column.',
+            )
         if not member_column.generated and catalog.relations[oid].seen:
             if command.get("missing_ok"):
                 continue
-            named = catalog.relations[oid].name
             kind = "generated" if catalog.major.virtual_columns else "stored generated"
             raise ServerError("55000", f'column "{column.name}" of relation "{named}" is not a {kind} column')
         catalog.forget_dependencies((RELATION, oid), member_column.number, on=(RELATION, oid))
@@ -149,7 +159,7 @@ def add_identity(session: Session, relation: int, command: Node, recurse: bool) 
     catalog = session.catalog
     body = command["def"].get("Constraint") or command["def"]["ColumnDef"]["constraints"][0]["Constraint"]
     name = command["name"]
-    column = require_column(session, relation, name)
+    column = alterable_column(session, relation, name)
     row = catalog.relations[relation]
     refuse_identity_type(column)  # which the sequence has, and that is created first
     _refuse_part_of_identity(session, row, recurse, "add")
@@ -171,7 +181,7 @@ def set_identity(session: Session, relation: int, command: Node, recurse: bool) 
     """ATExecSetIdentity: SET GENERATED and the options of the sequence, as RESTART."""
     row = session.catalog.relations[relation]
     _refuse_part_of_identity(session, row, recurse, "change")
-    column = require_column(session, relation, command["name"])
+    column = alterable_column(session, relation, command["name"])
     if row.seen and not column.identity:
         raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" is not an identity column')
     options = [item["DefElem"] for item in command["def"]["List"]["items"]]
@@ -207,7 +217,7 @@ def drop_identity(session: Session, relation: int, command: Node, recurse: bool)
     name = command["name"]
     row = catalog.relations[relation]
     _refuse_part_of_identity(session, row, recurse, "drop")
-    column = require_column(session, relation, name)
+    column = alterable_column(session, relation, name)
     if not column.identity:
         if row.seen and not command.get("missing_ok"):
             raise ServerError("55000", f'column "{name}" of relation "{row.name}" is not an identity column')

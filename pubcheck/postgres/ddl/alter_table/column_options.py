@@ -6,7 +6,7 @@ from pubcheck.postgres.ddl.column_storage import refuse_compression, storage_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import change_columns, having_column, require_column
+from pubcheck.postgres.session.columns import alterable_column, change_columns, having_column, require_column
 
 
 def set_storage(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -14,7 +14,7 @@ def set_storage(session: Session, relation: int, command: Node, recurse: bool) -
     written = command["def"]["String"]["sval"]
     if written.lower() == "default" and not session.catalog.major.column_storage:
         raise ServerError("42601", f'syntax error at or near "{written}"')
-    word = storage_of(session, written, require_column(session, relation, command["name"]).type)
+    word = storage_of(session, written, alterable_column(session, relation, command["name"]).type)
     for member in having_column(session, relation, command["name"], recurse):
         column = require_column(session, member, command["name"])
         change_columns(session, member, [column.number], storage=word)
@@ -22,7 +22,7 @@ def set_storage(session: Session, relation: int, command: Node, recurse: bool) -
 
 def set_compression(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """ATExecSetCompression, which changes nothing that is kept."""
-    column = require_column(session, relation, command["name"])
+    column = alterable_column(session, relation, command["name"])
     refuse_compression(session, command["def"]["String"]["sval"], column.type)
 
 
@@ -31,4 +31,4 @@ def set_statistics(session: Session, relation: int, command: Node, recurse: bool
     if session.catalog.relations[relation].kind in "rpmf":
         if "name" not in command:
             raise ServerError("0A000", "cannot refer to non-index column by number")
-        require_column(session, relation, command["name"])
+        alterable_column(session, relation, command["name"])

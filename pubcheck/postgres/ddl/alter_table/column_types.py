@@ -21,7 +21,7 @@ from pubcheck.postgres.ddl.type_modifiers import collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import change_columns, having_column, require_column
+from pubcheck.postgres.session.columns import alterable_column, change_columns, having_column, require_column
 
 
 class NewType(NamedTuple):
@@ -34,11 +34,11 @@ def prepare_type(session: Session, relation: int, command: Node, recurse: bool) 
     """ATPrepAlterColumnType, which comes before any command of the statement is done. Raises ServerError."""
     catalog = session.catalog
     name = command["name"]
-    column = require_column(session, relation, name)
+    definition = command["def"]["ColumnDef"]
+    column = alterable_column(session, relation, name, location=_place(session, definition))
     row = catalog.relations[relation]
     if row.of_type and "through_type" not in command:
         raise ServerError("42809", "cannot alter column type of typed table")
-    definition = command["def"]["ColumnDef"]
     type_name = definition["typeName"]
     if column.generated and "raw_default" in definition:
         raise ServerError(

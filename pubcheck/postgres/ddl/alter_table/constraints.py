@@ -15,7 +15,7 @@ from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import require_column
+from pubcheck.postgres.session.columns import alterable_column
 
 
 def drop(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -66,7 +66,9 @@ def add(session: Session, relation: int, command: Node, recurse: bool) -> None:
     if constraint["contype"] == "CONSTR_PRIMARY":
         # The columns are set NOT NULL first: errors about that do not mention the key.
         for key in constraint.get("keys", ()):
-            require_column(session, relation, key["String"]["sval"])
+            if session.catalog.major.named_not_null:
+                not_null.refuse_system_column(key["String"]["sval"])
+            alterable_column(session, relation, key["String"]["sval"])
     with without_position() if constraint["contype"] == "CONSTR_CHECK" else nullcontext():
         add_constraint(session, relation, constraint, recurse)
     row = session.catalog.relations[relation]
@@ -75,35 +77,64 @@ def add(session: Session, relation: int, command: Node, recurse: bool) -> None:
 
 
 def validate(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    catalog = session.catalog
-    constraint = catalog.constraint(relation, command["name"])
+    """ATExecValidateConstraint."""
+    catalog, name = session.catalog, command["name"]
+    row, constraint = catalog.relations[relation], catalog.constraint(relation, name)
+    column = not_null.column_of_constraint(row, name)
+    if constraint is not None and constraint.index and constraint.kind != "f":
+        if catalog.major.named_not_null:
+            message = f'cannot validate constraint "{name}" of relation "{row.name}"'
+            detail = "This operation is not supported for this type of constraint."
+            raise ServerError("42809", message, detail=detail)
+        message = f'constraint "{name}" of relation "{row.name}" is not a foreign key or check constraint'
+        raise ServerError("42809", message)
     if constraint is not None:
         catalog.constraints.put(constraint.oid, replace(constraint, validated=True))
-        return
-    row = catalog.relations[relation]
-    column = not_null.column_of_constraint(row, command["name"])
-    if column is not None:
+    elif column is not None:
         not_null.validate(session, relation, column)
     elif row.seen:
-        raise ServerError("42704", f'constraint "{command["name"]}" of relation "{row.name}" does not exist')
+        raise ServerError("42704", f'constraint "{name}" of relation "{row.name}" does not exist')
 
 
 def alter(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """ATExecAlterConstraint; what it changes counts here as far as a constraint is enforced."""
+    """ATExecAlterConstraint; what it changes counts here as far as a constraint is enforced or inherited."""
     catalog, change = session.catalog, command["def"]["ATAlterConstraint"]
     row, name = catalog.relations[relation], change["conname"]
-    constraint = catalog.constraint(relation, name)
-    if "alterEnforceability" in change and not catalog.major.enforcement:
-        raise ServerError("42601", 'syntax error at or near "ENFORCED"')
-    if constraint is None:
-        if row.seen and not_null.column_of_constraint(row, name) is None:
+    if not catalog.major.enforcement:
+        _refuse_newer_change(change)
+    constraint, column = catalog.constraint(relation, name), not_null.column_of_constraint(row, name)
+    if constraint is None and column is None:
+        if row.seen:
             raise ServerError("42704", f'constraint "{name}" of relation "{row.name}" does not exist')
-    elif constraint.kind == "c" and "alterEnforceability" in change and catalog.major.alters_check_enforcement:
-        catalog.constraints.put(constraint.oid, replace(constraint, enforced=change.get("is_enforced", False)))
-    elif constraint.kind != "f" and ("alterDeferrability" in change or "alterEnforceability" in change):
+        return
+    kind = "n" if constraint is None else constraint.kind
+    if "alterDeferrability" in change and kind != "f":
         raise ServerError("42809", f'constraint "{name}" of relation "{row.name}" is not a foreign key constraint')
-    elif "alterEnforceability" in change:
-        catalog.constraints.put(constraint.oid, replace(constraint, enforced=change.get("is_enforced", False)))
-    elif "alterDeferrability" in change:
+    enforced = "fc" if catalog.major.alters_check_enforcement else "f"
+    if "alterEnforceability" in change and kind not in enforced:
+        raise ServerError("42809", f'cannot alter enforceability of constraint "{name}" of relation "{row.name}"')
+    if "alterInheritability" in change and kind != "n":
+        raise ServerError("42809", f'constraint "{name}" of relation "{row.name}" is not a not-null constraint')
+    if constraint is not None:
+        _put_changed(session, constraint, change)
+    elif column is not None and "alterInheritability" in change:
+        not_null.set_inheritance(session, relation, column, no_inherit=change.get("noinherit", False))
+
+
+def _put_changed(session: Session, constraint: Constraint, change: Node) -> None:
+    if "alterEnforceability" in change:
+        constraint = replace(constraint, enforced=change.get("is_enforced", False))
+    if "alterDeferrability" in change:
         timing = {"deferrable": change.get("deferrable", False), "deferred": change.get("initdeferred", False)}
-        catalog.constraints.put(constraint.oid, replace(constraint, **timing))
+        constraint = replace(constraint, **timing)
+    session.catalog.constraints.put(constraint.oid, constraint)
+
+
+def _refuse_newer_change(change: Node) -> None:
+    """Raise the errors of the grammar before 18, which changes foreign keys only."""
+    if "alterEnforceability" in change:
+        raise ServerError("42601", 'syntax error at or near "ENFORCED"')
+    if change.get("noinherit"):
+        raise ServerError("0A000", "FOREIGN KEY constraints cannot be marked NO INHERIT")
+    if "alterInheritability" in change:
+        raise ServerError("42601", 'syntax error at or near "INHERIT"')

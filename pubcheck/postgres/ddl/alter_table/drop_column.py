@@ -8,7 +8,7 @@ from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import change_columns, require_column
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, change_columns, require_column
 
 
 def drop_column(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -16,6 +16,8 @@ def drop_column(session: Session, relation: int, command: Node, recurse: bool) -
     catalog = session.catalog
     row = catalog.relations[relation]
     name = command["name"]
+    if name in SYSTEM_COLUMNS:
+        raise ServerError("0A000", f'cannot drop system column "{name}"')
     column = row.column(name)
     if column is None:
         if command.get("missing_ok"):

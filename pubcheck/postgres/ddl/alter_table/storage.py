@@ -10,7 +10,7 @@ from pubcheck.postgres.ddl.storage import refuse_parameters
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import require_column
+from pubcheck.postgres.session.columns import alterable_column
 
 _OF_KIND = {"r": "table", "m": "table", "p": "partitioned", "v": "view"}
 
@@ -27,13 +27,13 @@ def set_parameters(session: Session, relation: int, command: Node, recurse: bool
 def set_options(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """ATExecSetOptions, of a column."""
     if session.catalog.relations[relation].kind in "rpmf":
-        require_column(session, relation, command["name"])
+        alterable_column(session, relation, command["name"])
         refuse_parameters(session, command["def"]["List"]["items"], "attribute")
 
 
 def reset_options(session: Session, relation: int, command: Node, recurse: bool) -> None:
     if session.catalog.relations[relation].kind in "rpmf":
-        require_column(session, relation, command["name"])
+        alterable_column(session, relation, command["name"])
 
 
 def set_tablespace(session: Session, relation: int, command: Node, recurse: bool) -> None:

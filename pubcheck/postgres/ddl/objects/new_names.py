@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import COLLATION, OPERATOR, OTHER, PROC, PUBLICATION_REL, TYPE, Object
 from pubcheck.postgres.catalog.rows import Constraint, Relation, Type
+from pubcheck.postgres.ddl.not_null import refuse_taken_name
 from pubcheck.postgres.ddl.types import free_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
@@ -105,10 +106,11 @@ def rename_relation(session: Session, row: Relation, name: str) -> None:
 
 
 def put_constraint(session: Session, row: Constraint, name: str) -> None:
-    """Put the constraint under another name."""
+    """Put the constraint under another name (RenameConstraintById). Raises ServerError 42710."""
     catalog = session.catalog
     relation = catalog.relations.get(row.relation)
     if relation is not None:
+        refuse_taken_name(session, relation, name)
         catalog.constraint_names.remove((relation.namespace, row.name), row.oid)
         catalog.constraint_names.add((relation.namespace, name), row.oid)
     catalog.constraints.put(row.oid, replace(row, name=name))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.ddl.columns import rename_columns
+from pubcheck.postgres.ddl.not_null import column_of_constraint
+from pubcheck.postgres.ddl.not_null import rename_constraint as rename_not_null
 from pubcheck.postgres.ddl.object_address import find_relation
 from pubcheck.postgres.ddl.objects import require_owner
 from pubcheck.postgres.ddl.objects.new_names import put_constraint, rename_relation
@@ -94,29 +96,31 @@ def rename_constraint(session: Session, node: Node) -> None:
         return
     require_owner(session, row)
     constraint = catalog.constraint(row.oid, old)
-    if constraint is None:
-        if row.seen and not (old.endswith("not_null") or session.blind):
+    column = column_of_constraint(row, old) if constraint is None else None
+    held = constraint if column is None else column.constraint
+    if held is None:
+        if row.seen and not session.blind:
             raise ServerError("42704", f'constraint "{old}" for table "{row.name}" does not exist')
         return
     family = [row.oid]
-    if constraint.kind in "cn" and not constraint.no_inherit:
-        if constraint.inherited:
+    if (constraint is None or constraint.kind == "c") and not held.no_inherit:
+        if held.inherited:
             raise ServerError("42P16", f'cannot rename inherited constraint "{old}"')
         if not rv.get("inh") and catalog.children.has(row.oid):
             raise ServerError("42P16", f'inherited constraint "{old}" must be renamed in child tables too')
         family = catalog.descendants(row.oid)
     for oid in family:
-        part = catalog.constraint(oid, old)
-        if part is None:
-            continue
-        if part.index:
-            index = catalog.relations.get(part.index)
-            if index is not None:
-                rename_relation(session, index, new)
-                continue
-        if catalog.constraint(oid, new) is not None:
-            name = catalog.relations[oid].name
-            raise ServerError(
-                "42710", 'constraint "{name}" for relation "{owner}" already exists', name=new, owner=name
-            )
-        put_constraint(session, part, new)
+        _rename_constraint_of(session, oid, old, new)
+
+
+def _rename_constraint_of(session: Session, relation: int, old: str, new: str) -> None:
+    catalog = session.catalog
+    column = column_of_constraint(catalog.relations[relation], old)
+    constraint = catalog.constraint(relation, old)
+    index = catalog.relations.get(constraint.index) if constraint is not None else None
+    if index is not None:
+        rename_relation(session, index, new)
+    elif constraint is not None:
+        put_constraint(session, constraint, new)
+    elif column is not None:
+        rename_not_null(session, relation, column, new)

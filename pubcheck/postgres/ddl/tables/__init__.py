@@ -141,34 +141,38 @@ def _elements(session: Session, node: Node, ancestry: Ancestry | None) -> _Eleme
     elements = _Elements(columns, [], [], [], seen)
     positions = {column.name: position for position, column in enumerate(columns)}
     column_names: set[str] = set()
+
+    def put(column: Column, *, typed: bool = True) -> None:
+        name = column.name
+        if name in column_names:
+            raise ServerError("42701", f'column "{name}" specified more than once')
+        column_names.add(name)
+        if not typed and name not in positions and seen:
+            raise ServerError("42703", f'column "{name}" does not exist')
+        if ancestry is not None and name in positions:
+            position = positions[name]
+            columns[position] = ancestry.merge(columns[position], column, typed=typed)
+        else:
+            columns.append(column)
+
     for element in node.get("tableElts", ()):
         ((kind, body),) = element.items()
         if kind == "ColumnDef":
             column = define_column(session, body, len(columns) + 1, elements.constraints, elements.owned)
-            name = column.name
-            if name in column_names:
-                raise ServerError("42701", f'column "{name}" specified more than once')
-            column_names.add(name)
-            if "typeName" not in body and name not in positions and seen:
-                raise ServerError("42703", f'column "{name}" does not exist')
-            if ancestry is not None and name in positions:
-                position = positions[name]
-                columns[position] = ancestry.merge(columns[position], column, typed="typeName" in body)
-            else:
-                columns.append(column)
+            put(column, typed="typeName" in body)
         elif kind == "Constraint":
             elements.constraints.append(body)
         elif kind == "TableLikeClause":
             # Loaded only for LIKE.
-            from pubcheck.postgres.ddl.tables.like import copy_columns, with_columns
+            from pubcheck.postgres.ddl.tables.like import copied_columns, with_columns
 
             source = with_columns(session, session.relation(body["relation"]))
             elements.seen = elements.seen and source.seen
             if source.kind not in "rvmcfp":
                 raise ServerError("42809", f'relation "{source.name}" is invalid in LIKE clause')
             elements.likes.append((source, body.get("options", 0)))
-            copy_columns(columns, {*positions, *column_names}, source, body.get("options", 0), elements.owned)
-            column_names.update(column.name for column in source.live())
+            for column in copied_columns(source, body.get("options", 0), elements.owned):
+                put(column)
     if ancestry is not None or elements.likes:
         for position, column in enumerate(columns, 1):
             if column.number != position:

@@ -25,11 +25,13 @@ from pubcheck.postgres.versions import Major
 
 _VALUES = ("CONSTR_DEFAULT", "CONSTR_IDENTITY", "CONSTR_GENERATED")
 _ENFORCEMENT = ("CONSTR_ATTR_ENFORCED", "CONSTR_ATTR_NOT_ENFORCED")
+_NOT_NULL = ("CONSTR_IDENTITY", "CONSTR_PRIMARY")
+"""Constraints that make their column NOT NULL."""
 _DEFERRING = ("CONSTR_ATTR_DEFERRABLE", "CONSTR_ATTR_NOT_DEFERRABLE", "CONSTR_ATTR_DEFERRED", "CONSTR_ATTR_IMMEDIATE")
 _DEFERRABLE = ("CONSTR_PRIMARY", "CONSTR_UNIQUE", "CONSTR_EXCLUSION", "CONSTR_FOREIGN")
 
 
-def refuse_contradictions(major: Major, constraints: Sequence[Node], serial: bool) -> None:
+def refuse_contradictions(major: Major, name: str, constraints: Sequence[Node], serial: bool) -> None:
     """Raise ServerError 42601 for conflicting constraints of a column; ``serial``: its type gives it a default and NOT
     NULL.
     """
@@ -37,6 +39,20 @@ def refuse_contradictions(major: Major, constraints: Sequence[Node], serial: boo
     message = _contradiction(kinds, serial, named=major.named_not_null, enforcement=major.enforcement)
     if message is not None:
         raise ServerError("42601", message)
+    if major.named_not_null and "CONSTR_NOTNULL" in kinds:
+        _refuse_unlike_not_nulls(name, constraints, serial or any(kind in _NOT_NULL for kind in kinds))
+
+
+def _refuse_unlike_not_nulls(column: str, constraints: Sequence[Node], inheritable: bool) -> None:
+    """Refuse NOT NULL constraints of a column that are not one; ``inheritable``: something else makes it NOT NULL."""
+    nodes = [item["Constraint"] for item in constraints if item["Constraint"]["contype"] == "CONSTR_NOTNULL"]
+    no_inherit = [node.get("is_no_inherit", False) for node in nodes]
+    if any(no_inherit) and (inheritable or not all(no_inherit)):
+        message = f'conflicting NO INHERIT declarations for not-null constraints on column "{column}"'
+        raise ServerError("42601", message)
+    names = list(dict.fromkeys(node["conname"] for node in nodes if "conname" in node))
+    if len(names) > 1:
+        raise ServerError("XX000", f'conflicting not-null constraint names "{names[0]}" and "{names[1]}"')
 
 
 @lru_cache(maxsize=1024)
@@ -84,7 +100,7 @@ def define_column(
     oid, typmod, collation, serial = _written_type(session, body)
     stated = body.get("constraints", ())
     if len(stated) > 1 or (stated and (serial or "ATTR" in stated[0]["Constraint"]["contype"])):
-        refuse_contradictions(session.catalog.major, stated, bool(serial))
+        refuse_contradictions(session.catalog.major, name, stated, bool(serial))
     storage = _written_storage(session, body, oid) if "storage_name" in body or "compression" in body else ""
     if not (serial or "is_not_null" in body) and (not stated or (len(stated) == 1 and is_just_not_null(stated[0]))):
         return Column(number, name, oid, bool(stated), collation=collation, typmod=typmod, storage=storage)

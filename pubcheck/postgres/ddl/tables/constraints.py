@@ -7,7 +7,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
-from pubcheck.postgres.ddl.not_null import name_constraints
+from pubcheck.postgres.ddl.not_null import name_constraints, refuse_system_column
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import without_locations
@@ -28,7 +28,9 @@ def _with_stated(row: Relation, constraints: list[Node]) -> Relation:
     for node in constraints:
         if node["contype"] == "CONSTR_NOTNULL":
             held = NotNull(node.get("conname", ""), no_inherit=node.get("is_no_inherit", False))
-            not_nulls.append((node["keys"][0]["String"]["sval"], held))
+            name = node["keys"][0]["String"]["sval"]
+            refuse_system_column(name)
+            not_nulls.append((name, held))
         elif node["contype"] == "CONSTR_PRIMARY" and "indexname" not in node:
             not_nulls += ((key["String"]["sval"], NotNull()) for key in node.get("keys", ()))
     columns = list(row.columns)
@@ -47,17 +49,26 @@ def _with_stated(row: Relation, constraints: list[Node]) -> Relation:
 
 
 def merge_not_null(column: Column, new: NotNull) -> NotNull:
-    """Return a table's own NOT NULL constraint merged with the existing one of its column, its own or inherited."""
-    existing = column.constraint
-    if not column.not_null or existing is None:
-        return new if not column.not_null or new.name or new.no_inherit else NotNull()
+    """Return a table's own NOT NULL constraint merged with the existing one of its column, its own or inherited.
+
+    Raises ServerError 42601 if its own ones differ, 42804 for one with NO INHERIT that is inherited too.
+    """
+    if not column.not_null:
+        return new
+    existing = column.constraint or NotNull()
+    if existing.local and existing.no_inherit != new.no_inherit:
+        message = f'conflicting NO INHERIT declaration for not-null constraint on column "{column.name}"'
+        raise ServerError("42601", message)
+    if existing.local and existing.name and new.name and existing.name != new.name:
+        raise ServerError("42601", f'conflicting not-null constraint names "{existing.name}" and "{new.name}"')
     if existing.inherited and new.no_inherit:
-        raise ServerError("42804", f'cannot define not-null constraint with NO INHERIT on column "{column.name}"')
-    return NotNull(
-        new.name or (existing.name if existing.local else ""),
-        inherited=existing.inherited,
-        no_inherit=new.no_inherit or (existing.local and existing.no_inherit),
-    )
+        raise ServerError(
+            "42804",
+            f'cannot define not-null constraint with NO INHERIT on column "{column.name}"',
+            detail="The column has an inherited not-null constraint.",
+        )
+    name = new.name or (existing.name if existing.local else "")
+    return NotNull(name, inherited=existing.inherited, no_inherit=new.no_inherit)
 
 
 def order_constraints(constraints: list[Node]) -> list[Node]:

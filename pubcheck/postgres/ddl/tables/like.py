@@ -14,7 +14,6 @@ from pubcheck.postgres.ddl.index_keys import IndexSpec
 from pubcheck.postgres.ddl.indexes import define_index, spec_of
 from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.ddl.tables.inheritance import copy_check
-from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
@@ -22,33 +21,26 @@ LIKE_CONSTRAINTS, LIKE_DEFAULTS, LIKE_GENERATED, LIKE_IDENTITY, LIKE_INDEXES, LI
 """TableLikeOption bits (nodes/parsenodes.h)."""
 
 
-def copy_columns(
-    columns: list[Column], names: set[str], source: Relation, options: int, owned: list[tuple[str, Node]]
-) -> None:
+def copied_columns(source: Relation, options: int, owned: list[tuple[str, Node]]) -> Iterator[Column]:
     """transformTableLikeClause: names, types and NOT NULL always; the rest as INCLUDING says.
 
     An identity column gets a sequence of its own, which goes to ``owned``.
     """
     for column in source.live():
         generated = column.generated if options & LIKE_GENERATED else ""
-        if column.name in names:
-            raise ServerError("42701", f'column "{column.name}" specified more than once')
         if column.identity and options & LIKE_IDENTITY:
             owned.append((column.name, {"contype": "CONSTR_IDENTITY"}))
-        columns.append(
-            replace(
-                column,
-                identity=column.identity if options & LIKE_IDENTITY else "",
-                generated=generated,
-                expression=column.expression if generated else (),
-                tree=column.tree if generated or options & LIKE_DEFAULTS else None,
-                storage=column.storage if options & LIKE_STORAGE else "",
-                has_default=column.has_default and bool(options & LIKE_DEFAULTS),
-                inherited=0,
-                local=True,
-                constraint=column.constraint
-                and NotNull(column.constraint.name, no_inherit=column.constraint.no_inherit),
-            )
+        yield replace(
+            column,
+            identity=column.identity if options & LIKE_IDENTITY else "",
+            generated=generated,
+            expression=column.expression if generated else (),
+            tree=column.tree if generated or options & LIKE_DEFAULTS else None,
+            storage=column.storage if options & LIKE_STORAGE else "",
+            has_default=column.has_default and bool(options & LIKE_DEFAULTS),
+            inherited=0,
+            local=True,
+            constraint=column.constraint and NotNull(column.constraint.name, no_inherit=column.constraint.no_inherit),
         )
 
 
