@@ -10,12 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pubcheck.checks.messages import (
     Messages,
     MessageTemplate,
-    column_lists,
     filter_expressions,
     publication_members,
-    published_table_ddl,
+    published_tables,
     relations,
-    replica_identity,
     statements,
     subscriptions,
 )
@@ -29,9 +27,7 @@ MESSAGES: Messages = {
     **relations.MESSAGES,
     **publication_members.MESSAGES,
     **filter_expressions.MESSAGES,
-    **replica_identity.MESSAGES,
-    **column_lists.MESSAGES,
-    **published_table_ddl.MESSAGES,
+    **published_tables.MESSAGES,
     **subscriptions.MESSAGES,
 }
 """The templates by the code of a rule and the key of an error."""

@@ -20,7 +20,7 @@ _HOMES = {
     "CopyStmt": "copy_from:copy",
     "DeallocateStmt": "prepared_statements:deallocate",
     "DiscardStmt": "no_effect:discard",
-    "DoStmt": "blocks:do",
+    "DoStmt": "procedural:do",
     "ExecuteStmt": "prepared_statements:execute",
     "ExplainStmt": "no_effect:explain",
     "ListenStmt": "no_effect:nothing",

@@ -13,8 +13,8 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.conditions import conjuncts
 from pubcheck.simulate.executor.expressions import Scope
+from pubcheck.simulate.executor.index_conditions import conjuncts
 from pubcheck.simulate.executor.tables import Table, Unique
 from pubcheck.simulate.not_followed import NotFollowed
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend, Result
-from pubcheck.simulate.executor.prepare import prepare_changes
-from pubcheck.simulate.executor.statement_scope import Changes, CommonTable, statement_scope
+from pubcheck.simulate.executor.statement_scope import Changes, CommonTable, prepare_changes, statement_scope
 
 
 def run_changes(session: Backend, kind: str, node: Node) -> Result:

@@ -13,7 +13,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.conditions import catches
 from pubcheck.postgres.plpgsql.parse import program
-from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor import block_control, block_queries
 from pubcheck.simulate.executor.block_state import BlockState, Body, Exited, Returned
 from pubcheck.simulate.executor.block_variables import without_row_types
@@ -138,3 +138,12 @@ def run_block(session: Backend, text: str) -> None:
     """A DO block."""
     body = body_of("DO", text, newer=session.database.catalog.major.newer_grammar)
     Block(session, body, atomic=not session.current.implicit).run()
+
+
+def do(session: Backend, node: Node) -> Result:
+    arguments = {item["DefElem"]["defname"]: item["DefElem"]["arg"] for item in node["args"]}
+    language = arguments.get("language", {}).get("String", {}).get("sval", "plpgsql")
+    if language != "plpgsql":
+        raise NotFollowed(f"a DO block in {language}")
+    run_block(session, arguments["as"]["String"]["sval"])
+    return NOTHING

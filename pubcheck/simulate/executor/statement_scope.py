@@ -11,14 +11,30 @@ from pubcheck.postgres.analysis.from_clause import from_clause, renamed
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.analysis.select import analyze_query, select_target, with_clause
 from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import strings
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, StatementBuilder, Step, compile_expression
-from pubcheck.simulate.executor.prepare import prepare_changes
 from pubcheck.simulate.not_followed import NotFollowed
+
+_PREPARE: Deferred[str, Callable[[Any, Node, Any], Any]] = Deferred(
+    "pubcheck.simulate.executor",
+    {
+        "DeleteStmt": "delete:prepare_delete",
+        "InsertStmt": "insert:prepare_insert",
+        "MergeStmt": "merge:prepare_merge",
+        "UpdateStmt": "update:prepare_update",
+    },
+)
+
+
+def prepare_changes(session: Any, kind: str, node: Node, outer: Any) -> Any:
+    """Analyse a statement in its scope: a ``Changes``. Raises ServerError, NotFollowed."""
+    return _PREPARE[kind](session, node, outer)
+
 
 Rows = Iterator[tuple[Any, ...]]
 
