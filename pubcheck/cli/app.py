@@ -102,7 +102,7 @@ class _Commands(Command, click.Group):
                 ctx.exit()
             args = [args[1], "--help"]
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            if os.path.exists(args[0]):
+            if os.path.exists(args[0]) or "." in args[0] or "/" in args[0]:  # a path or an address
                 ctx.fail(f"there is no command {args[0]!r}; did you mean `pubcheck lint {args[0]}`?")
             ctx.fail(f"there is no command {args[0]!r}{suggestion(args[0], _COMMANDS)}")
         return super().resolve_command(ctx, args)

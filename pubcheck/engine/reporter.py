@@ -378,7 +378,7 @@ class StatementReporter:
         where = f"on line {line}" if span.source is source else f"in {span.source.label}, line {line}"
         self.diagnostics[number] = replace(
             self.diagnostics[number],
-            message=f"{name} is created later, {where}",
-            help="move its creation before this statement",
+            message=f"{name} is created later",  # without a line: baselines know the finding by its message
+            help=f"move its creation, {where}, before this statement",
             related=(span,),
         )

@@ -207,13 +207,13 @@ async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
     if path is None:
         return
-    unit = ls.unit_of(path)
+    unsaved = ls.files.is_unsaved(path)
     ls.files.close(path)
     ls.schedule.remove(path)
     ls.shown.pop(path, None)
     ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
-    for name in ls.files.files_of(unit) if unit is not None else ():
-        ls.schedule.put(name)  # what is on the disk counts again, not what was not saved
+    if unsaved:
+        ls.lint_all()  # in its unit the text on the disk counts again
 
 
 @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)

@@ -42,6 +42,10 @@ class Workspace:
         self.texts[path], self.versions[path] = text, version
         self._lines.pop(path, None)
 
+    def is_unsaved(self, path: str) -> bool:
+        """Return whether an open file has another text on the disk."""
+        return path in self.texts and self.texts[path] != _text_on_disk(path)
+
     def close(self, path: str) -> None:
         self.texts.pop(path, None)
         self.versions.pop(path, None)

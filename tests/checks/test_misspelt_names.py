@@ -112,7 +112,8 @@ def test_names_of_a_series_are_not_offered() -> None:
 
 def test_a_table_that_is_created_later_is_said_to_be_as_before() -> None:
     finding = finding_of("CREATE PUBLICATION p FOR TABLE profile; CREATE TABLE profile (id int PRIMARY KEY);")
-    assert finding.message == 'table "profile" is created later, on line 13'
+    assert finding.message == 'table "profile" is created later'
+    assert finding.help == "move its creation, on line 13, before this statement"
 
 
 def test_where_something_is_not_followed_it_stays_a_note() -> None:

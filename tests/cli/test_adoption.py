@@ -264,6 +264,15 @@ def test_a_baseline_knows_what_was_found_and_not_what_comes_after(pubcheck: Call
     assert 'publication "q"' in called.out
 
 
+def test_lines_above_do_not_matter_where_a_finding_names_one(pubcheck: Call) -> None:
+    text = "CREATE PUBLICATION p FOR TABLE t;\nCREATE TABLE t (id int PRIMARY KEY);\n"
+    Path("a.sql").write_text(text)
+    assert "on line 2" in pubcheck("lint", "a.sql").out
+    pubcheck("lint", "--write-baseline", "known.json", "a.sql")
+    Path("a.sql").write_text("-- more\n" + text)
+    assert pubcheck("lint", "--baseline", "known.json", "a.sql").out.startswith("Nothing found in 2 statements")
+
+
 def test_the_baseline_can_stand_in_the_configuration(pubcheck: Call) -> None:
     Path("db").mkdir()
     Path("db/a.sql").write_text(TABLE + BAD)

@@ -27,7 +27,8 @@ def main() -> int:
     except Abort as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{folder}/index.html")
+    # Not from its files: browsers do not follow links to folders there, and the search reads its index over HTTP.
+    print(f"{folder}; to read it: python -m http.server --directory {folder}")
     return 0
 
 
