@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 import traceback
@@ -21,11 +22,13 @@ from tests.support.recorded_streams import Capture, Recording, Step
 from tests.support.servers import Answer, Server, asked, execute, seeds_parser
 
 _SMALL = {"logical_decoding_work_mem": "64kB"}
+_INTERNAL_ERROR = "XX000"
 
 
 class Totals(Struct):
-    """The comparison on one major. ``equal_transactions`` are those that agree in all streams of their script;
-    ``transactions`` leaves out the scripts on which the server crashed."""
+    """The comparison on one major. ``equal_transactions`` are those that agree in all compared streams of their script.
+    Left out are the scripts on which the server crashed (``crashes``), and the streams that it stopped with an internal
+    error, XX000 (``internal_errors``)."""
 
     scripts: int = 0
     equal_scripts: int = 0
@@ -35,6 +38,7 @@ class Totals(Struct):
     equal_streams: int = 0
     messages: Counter[str] = field(default_factory=Counter)
     not_followed: Counter[str] = field(default_factory=Counter)
+    internal_errors: Counter[str] = field(default_factory=Counter)
     crashes: list[int] = field(default_factory=list)
 
 
@@ -130,6 +134,10 @@ def compare_seed(server: Server, seed: int, totals: Totals) -> list[str]:
     recording, refusals = on_server(server, script)
     totals.scripts += 1
     totals.transactions += script.transactions
+    for capture in list(recording.captures):
+        if capture.error is not None and capture.error[0] == _INTERNAL_ERROR:
+            recording.captures.remove(capture)
+            totals.internal_errors[re.sub(r'"[^"]*"|\d+', "…", capture.error[1])] += 1
     totals.streams += len(recording.captures)
     try:
         simulated: list[str | None] = []
@@ -209,6 +217,8 @@ def _report(major: int, totals: Totals) -> None:
     )
     for reason, count in totals.not_followed.most_common(10):
         print(f"    not followed, {count} scripts: {reason}")
+    for message, count in totals.internal_errors.items():
+        print(f"    not compared: {count} streams that the server stopped with the internal error: {message}")
     if totals.crashes:
         print(f"    not compared: the server crashed on the seeds {', '.join(map(str, totals.crashes))}", flush=True)
 
