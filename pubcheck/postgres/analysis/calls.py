@@ -6,6 +6,7 @@ from pubcheck.postgres.analysis.analyze import column, transform
 from pubcheck.postgres.analysis.columns import MissingColumn
 from pubcheck.postgres.analysis.functions import call_function, column_of
 from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names as names_of
 from pubcheck.postgres.primnodes import Expr
@@ -45,5 +46,7 @@ def merge_action(p: ParseState, body: Node) -> Expr:
     location: int = body.get("location", -1)
     if not p.major.merge_returning:
         return call_function(p, ["merge_action"], [], {}, location)
+    if p.merge_action is not None:
+        return Expr("Param", TEXT, [], location, value=p.merge_action)
     message = "MERGE_ACTION() can only be used in the RETURNING list of a MERGE command"
     raise p.error("42601", message, location, "construct-out-of-place")

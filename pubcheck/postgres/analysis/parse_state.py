@@ -33,6 +33,8 @@ class ParseState:
     """The place of the expression in its query (p_expr_kind), in the words of errors."""
     nested = False
     """Whether the expression is in a sub-select."""
+    merge_action: Callable[[object], str] | None = None
+    """What merge_action() returns for a row of RETURNING, in a MERGE that runs."""
 
     def __init__(
         self,
