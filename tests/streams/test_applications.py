@@ -9,8 +9,7 @@ from tests.support.servers import MAJORS, Servers
 
 NOT_FOLLOWED = {
     "batch-by-unnest": "the order in which a SELECT without ORDER BY gives its rows",  # from 16 on
-    "bookings": "whether rows violate an exclusion constraint",
-    "feature-flags-merge": "MERGE with RETURNING",
+    "feature-flags-merge": "the order in which a MERGE joins its rows",
     "running-totals": "the order in which a join gives its rows",
     "soft-delete-rule": 'the rule "soft_delete"',
 }

@@ -155,6 +155,9 @@ class Index(Struct, frozen=True, gc=False):
     unknown."""
     unsorted: int = 0
     """The first of its columns, from 1, without the default sorting; 0 if all have it."""
+    operators: tuple[tuple[str, ...], ...] = ()
+    """The names of the operators of an exclusion constraint (conexclop), each with its schema if it was written; none
+    of another index, and of one whose operators are unknown."""
 
     @property
     def partial(self) -> bool:

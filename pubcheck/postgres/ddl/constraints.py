@@ -14,6 +14,7 @@ from pubcheck.postgres.ddl.not_null import add_not_null, column_of_constraint, r
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import strings
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 
@@ -56,8 +57,11 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
         _refuse_second_primary_key(session, row)
     if row.kind == "f":
         raise ServerError("42809", "primary key or unique constraints are not supported on foreign tables")
+    operators: tuple[tuple[str, ...], ...] = ()
     if kind == "x":
-        elements = tuple(pair["List"]["items"][0]["IndexElem"] for pair in node.get("exclusions", ()))
+        pairs = [pair["List"]["items"] for pair in node.get("exclusions", ())]
+        elements = tuple(element["IndexElem"] for element, _ in pairs)
+        operators = tuple(tuple(strings(names["List"]["items"])) for _, names in pairs)
     else:
         names = [key["String"]["sval"] for key in node.get("keys", ())]
         if len(names) > 1 and len(names) > len(set(names)):
@@ -77,6 +81,8 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
         raise ServerError("42601", 'syntax error at or near "WITHOUT"')
     if over and len(node["keys"]) < 2:
         raise ServerError("42601", "constraint using WITHOUT OVERLAPS needs at least two columns")
+    if over:
+        operators = (*[("=",)] * (len(elements) - 1), ("&&",))
     method = "gist" if over else node.get("access_method", "btree")
     if "options" in node or "indexspace" in node:
         # Loaded only for keys that say how they are stored.
@@ -101,6 +107,7 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
             method=method,
             kind=kind,
             only=not recurse,
+            operators=operators,
         ),
     )
 

@@ -62,6 +62,8 @@ class IndexSpec(Struct, frozen=True):
     """``Index.always`` of the copied index."""
     unsorted: int = 0
     """``Index.unsorted`` of the copied index."""
+    operators: tuple[tuple[str, ...], ...] = ()
+    """``Index.operators``."""
 
 
 def key_columns(

@@ -142,6 +142,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         predicate=where,
         always=always,
         unsorted=spec.unsorted or first_unsorted(session, relation, spec.elements),
+        operators=spec.operators,
     )
     catalog.add_index(index)
     constraint = _constraint(session, relation, spec, name, index) if spec.kind else None
@@ -389,6 +390,7 @@ def spec_of(session: Session, relation: Relation, index: Index, constraint: Cons
         copied=True,
         always=index.always,
         unsorted=index.unsorted,
+        operators=index.operators,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.exclusions import Exclusion
 from pubcheck.simulate.executor.row_locks import NO_KEY_UPDATE, UPDATE, keep, take
 from pubcheck.simulate.executor.row_text import failing_row, key_text
 from pubcheck.simulate.executor.tables import Table, Unique
@@ -208,9 +209,15 @@ def logged_old(table: Table, old: Version, changed: set[int] | None) -> Tuple | 
 
 
 def enter(session: Backend, table: Table, version: Version, old: Version | None) -> None:
-    """Add a version to the heap and its indexes. Raises ServerError 23505 for a duplicate (_bt_check_unique)."""
+    """Add a version to the heap and its indexes. Raises ServerError 23505 for a duplicate (_bt_check_unique), 23P01 for
+    what an exclusion constraint does not allow."""
     storage = table.storage
+    exclusions = iter(table.exclusions)
+    exclusion = next(exclusions, None)
     for unique in table.uniques:
+        while exclusion is not None and exclusion.index.oid < unique.index.oid:
+            refuse_excluded(session, table, exclusion, version)
+            exclusion = next(exclusions, None)
         index = storage.index(unique.index.oid, unique.key_of)
         key = index.key_of(version)
         if key is None:
@@ -222,7 +229,53 @@ def enter(session: Backend, table: Table, version: Version, old: Version | None)
             continue  # the only row with that key is the old one
         elif conflicting(session, index.at(key), version):
             raise duplicate(session, table, unique, version)
+    while exclusion is not None:
+        refuse_excluded(session, table, exclusion, version)
+        exclusion = next(exclusions, None)
     storage.add(version)
+
+
+def refuse_excluded(session: Backend, table: Table, exclusion: Exclusion, version: Version) -> None:
+    """Raise ServerError 23P01 for a row that an exclusion constraint does not allow next to another; queue the check if
+    the constraint is deferrable."""
+    if exclusion.without_overlaps and exclusion.has_empty_range(version):
+        column = table.relation.columns[exclusion.index.keys[-1] - 1].name
+        message = f'empty WITHOUT OVERLAPS value found in column "{column}" in relation "{table.relation.name}"'
+        raise ServerError("23514", message)
+    other = excluded_by(session, table, exclusion, version, version)
+    if other is None:
+        return
+    if exclusion.constraint is None:
+        raise exclusion_error(table, exclusion, version, other)
+
+    def check() -> None:
+        latest = latest_of(session, version)
+        if latest is not None:
+            other = excluded_by(session, table, exclusion, latest, latest)
+            if other is not None:
+                raise exclusion_error(table, exclusion, latest, other)
+
+    if session.is_deferred(exclusion.name, exclusion.constraint.deferred):
+        session.defer(exclusion.name, check)
+    else:
+        session.after.append(check)
+
+
+def excluded_by(
+    session: Backend, table: Table, exclusion: Exclusion, values: Values, version: Version | None
+) -> Version | None:
+    """The live row with which a new one conflicts; ``version`` is the new one if it is stored."""
+    return conflicting(session, list(exclusion.conflicts(values, table.storage.versions)), version)
+
+
+def exclusion_error(table: Table, exclusion: Exclusion, values: Any, other: Version) -> ServerError:
+    keys = exclusion.index.keys
+    shown = None if exclusion.index.expressions else (key_text(table, keys, values), key_text(table, keys, other))
+    return ServerError(
+        "23P01",
+        f'conflicting key value violates exclusion constraint "{exclusion.name}"',
+        detail=None if shown is None else f"Key {shown[0]} conflicts with existing key {shown[1]}.",
+    )
 
 
 def conflicting(session: Backend, versions: list[Version], version: Version | None) -> Version | None:
@@ -257,17 +310,25 @@ def duplicate(session: Backend, table: Table, unique: Unique, version: Version) 
     )
 
 
+def latest_of(session: Backend, version: Version) -> Version | None:
+    """The version that a row has now; None if it was deleted."""
+    latest = version
+    while latest.xmax and session.database.xids.states[latest.xmax] != ABORTED:
+        if latest.successor is None:
+            return None
+        latest = latest.successor
+    return latest
+
+
 def queue_check(session: Backend, table: Table, unique: Unique, version: Version, key: Key) -> None:
     """Queue the check of a deferrable unique constraint, which is made when the statement or the transaction ends
     (unique_key_recheck)."""
     assert unique.constraint is not None
 
     def check() -> None:
-        latest = version
-        while latest.xmax and session.database.xids.states[latest.xmax] != ABORTED:
-            if latest.successor is None:
-                return  # the row was deleted
-            latest = latest.successor
+        latest = latest_of(session, version)
+        if latest is None:
+            return
         index = table.storage.index(unique.index.oid, unique.key_of)
         if index.key_of(latest) == key and conflicting(session, index.at(key), latest):
             raise duplicate(session, table, unique, latest)

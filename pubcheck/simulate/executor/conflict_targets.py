@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.namespace_items import refuse_variable
@@ -13,11 +13,14 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.exclusions import Exclusion
 from pubcheck.simulate.executor.expressions import Scope
 from pubcheck.simulate.executor.index_conditions import conjuncts
 from pubcheck.simulate.executor.tables import Table, Unique
+from pubcheck.simulate.executor.views import Target
 from pubcheck.simulate.not_followed import NotFollowed
 
+_Arbiter = TypeVar("_Arbiter", Unique, Exclusion)
 Arbiters = Callable[[Table], list[Unique]]
 """The arbiters of a table: the one that the statement names, or a partition of it."""
 
@@ -49,7 +52,37 @@ def arbiters_of(session: Backend, table: Table, clause: Node, outer: Scope) -> A
     return arbiters
 
 
-def _immediate(unique: Unique) -> Unique:
+def of_table(clause: Node, view: Target) -> Node:
+    """A conflict clause of a view as one of its table. Raises ServerError 42703, 42704."""
+    infer = clause.get("infer", {})
+    if "conname" in infer:
+        message = f'constraint "{infer["conname"]}" for table "{view.named.name}" does not exist'
+        raise ServerError("42704", message)
+    elements = []
+    for item in infer.get("indexElems", ()):
+        name = item["IndexElem"].get("name")
+        if name is None or "whereClause" in infer:
+            raise NotFollowed("a conflict target of a view with an expression or a condition")
+        column = view.named.column(name)
+        if column is None:
+            raise ServerError("42703", f'column "{name}" does not exist')
+        elements.append({"IndexElem": {**item["IndexElem"], "name": view.base_column(column).name}})
+    return {**clause, "infer": {**infer, "indexElems": elements}} if elements else clause
+
+
+def exclusions_of(session: Backend, table: Table, clause: Node) -> Callable[[Table], list[Exclusion]]:
+    """The exclusion constraints that decide: all of them without a conflict target, else the one that it names. Raises
+    ServerError 42809."""
+    infer = clause.get("infer")
+    if infer is None:
+        return lambda leaf: [_immediate(exclusion) for exclusion in leaf.exclusions]
+    named = [exclusion for exclusion in table.exclusions if exclusion.name == infer.get("conname")]
+    if named and clause["action"] != "ONCONFLICT_NOTHING":
+        raise ServerError("42809", "ON CONFLICT DO UPDATE not supported with exclusion constraints")
+    return lambda leaf: [_immediate(exclusion) for exclusion in named]
+
+
+def _immediate(unique: _Arbiter) -> _Arbiter:
     if unique.constraint is not None:
         message = "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters"
         raise ServerError("55000", message)

@@ -41,9 +41,7 @@ def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
     rows = source_rows(session, outer, Source(table, target, columns, overriding, "cols" in node), source)
     conflict = None
     if "onConflictClause" in node:
-        if target.is_view:
-            raise NotFollowed("ON CONFLICT of a view")
-        conflict = OnConflict(session, outer, table, node)
+        conflict = OnConflict(session, outer, target, node)
     scope = Scope(session, outer)
     target_item(session, scope, relation, node["relation"])
     outputs, returned = returning(session, scope, node)

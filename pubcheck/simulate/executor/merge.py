@@ -97,12 +97,12 @@ class _Merge:
 
     def _targets(self) -> list[tuple[Table, Version, Any]]:
         snapshot = self.session.statement_snapshot()
-        rows = []
-        for table in self.members:
-            for version in table.storage.scan():
-                if snapshot.sees(version):
-                    rows.append((table, version, self._by_root(table, version)))
-        return rows
+        return [
+            (table, version, self._by_root(table, version))
+            for table in self.members
+            for version in table.storage.scan()
+            if snapshot.sees(version)
+        ]
 
     def _by_root(self, table: Table, version: Version) -> Any:
         """A row by the numbers of the table that the statement names."""

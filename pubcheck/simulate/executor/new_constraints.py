@@ -81,6 +81,9 @@ def _check_indexes(session: Backend, former: dict[tuple[str, Any], Any]) -> None
         rows = live_rows(session, table)
         if len(rows) < 2 or not (index.unique or index.exclusion):
             continue
+        if index.exclusion:
+            _check_exclusion(table, index.oid, rows)
+            continue
         unique = next(unique for unique in table.uniques if unique.index.oid == index.oid)
         key_of, seen = unique.key_of(), set()
         for version in rows:
@@ -92,6 +95,13 @@ def _check_indexes(session: Backend, former: dict[tuple[str, Any], Any]) -> None
                     detail=None if index.expressions else f"Key {key_text(table, index.keys, version)} is duplicated.",
                 )
             seen.add(key)
+
+
+def _check_exclusion(table: Table, oid: int, rows: list[Version]) -> None:
+    exclusion = next(exclusion for exclusion in table.exclusions if exclusion.index.oid == oid)
+    for place, version in enumerate(rows):
+        if any(exclusion.conflicts(version, rows[:place])):
+            raise ServerError("23P01", f'could not create exclusion constraint "{exclusion.name}"')
 
 
 def _check_not_null(session: Backend, former: dict[tuple[str, Any], Any]) -> None:

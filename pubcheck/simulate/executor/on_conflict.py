@@ -8,13 +8,14 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.assignments import assignments
-from pubcheck.simulate.executor.changes import conflicting
-from pubcheck.simulate.executor.conflict_targets import arbiters_of
+from pubcheck.simulate.executor.changes import conflicting, excluded_by
+from pubcheck.simulate.executor.conflict_targets import arbiters_of, exclusions_of, of_table
 from pubcheck.simulate.executor.expressions import Scope, Step
 from pubcheck.simulate.executor.row_operations import by_numbers_of, leaf_of, lock, ready_row, store_row, update_row
 from pubcheck.simulate.executor.statement_scope import condition, target_item
-from pubcheck.simulate.executor.tables import Table
+from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import refuse_write
+from pubcheck.simulate.executor.views import Target
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -22,25 +23,29 @@ Values = dict[int, Any]
 
 
 class OnConflict:
-    """The conflict clause of an INSERT into a table, or into the partitions of one."""
+    """The conflict clause of an INSERT into a table, into the partitions of one, or through a view."""
 
-    def __init__(self, session: Backend, outer: Scope, table: Table, node: Node) -> None:
-        self.session, self.table = session, table
+    def __init__(self, session: Backend, outer: Scope, target: Target, node: Node) -> None:
+        self.session, self.target = session, target
+        self.table = table = table_of(session, target.relation)
         self.clause: Node = node["onConflictClause"]
         self.updates = self.clause["action"] == "ONCONFLICT_UPDATE"
         self.selects = self.clause["action"] == "ONCONFLICT_SELECT"
-        self.arbiters = arbiters_of(session, table, self.clause, outer)
+        clause = of_table(self.clause, target) if target.is_view else self.clause
+        self.arbiters = arbiters_of(session, table, clause, outer)
+        self.exclusions = exclusions_of(session, table, self.clause)
         self.where: Step | None = None
         self.steps: list[tuple[int, Step]] = []
         if self.selects:
             self._refuse_select(node)
         if self.updates or self.selects:
             scope = Scope(session, outer)
-            target_item(session, scope, table.relation, node["relation"])
-            scope.add_relation(session, table.relation, "excluded")
+            target_item(session, scope, target.named, node["relation"])
+            scope.add_relation(session, target.named, "excluded")
             self.where = condition(session, scope, self.clause.get("whereClause"))
         if self.updates:
-            self.steps = assignments(session, scope, table, self.clause["targetList"])
+            steps = assignments(session, scope, table_of(session, target.named), self.clause["targetList"])
+            self.steps = [(target.base_number(number), step) for number, step in steps]
 
     def _refuse_select(self, node: Node) -> None:
         """Raise the server's error for a DO SELECT without what it needs (transformOnConflictArbiter)."""
@@ -68,6 +73,9 @@ class OnConflict:
                 if self.updates:
                     return self._update(leaf, other, row)
                 return self._select(leaf, other, row) if self.selects else None
+        for exclusion in self.exclusions(leaf):
+            if excluded_by(session, leaf, exclusion, row, None) is not None:
+                return None
         return store_row(session, leaf, row, speculative=bool(leaf.has_indexes))
 
     def _update(self, leaf: Table, other: Version, proposed: Values) -> Version | None:
@@ -81,8 +89,8 @@ class OnConflict:
             )
         lock(session, leaf, other)
         root = self.table.relation
-        row = self._rows(leaf, other, proposed)
-        present = row[0]
+        present, new_values = self._rows(leaf, other, proposed)
+        row = self.target.named_row(present), self.target.named_row(new_values)
         if self.where is not None and self.where(row) is not True:
             return None
         changed = {**present, **{number: step(row) for number, step in self.steps}}
@@ -96,7 +104,7 @@ class OnConflict:
             raise NotFollowed("ON CONFLICT DO SELECT of a row that the same command inserted")
         if self.clause["locks"]:
             lock(self.session, leaf, other)
-        row = self._rows(leaf, other, proposed)
+        row = tuple(map(self.target.named_row, self._rows(leaf, other, proposed)))
         return None if self.where is not None and self.where(row) is not True else other
 
     def _is_own(self, other: Version) -> bool:
@@ -104,7 +112,7 @@ class OnConflict:
         return other.xmin in self.session.current.ids and other.cmin >= self.session.command
 
     def _rows(self, leaf: Table, present: Values, proposed: Values) -> tuple[Values, Values]:
-        """Return both rows by the numbers of the table that the statement names."""
+        """Return both rows by the numbers of the table that the statement changes."""
         if leaf is self.table:
             return present, proposed
         root = self.table.relation

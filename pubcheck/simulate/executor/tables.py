@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean
 from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.operators import make_op
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
 from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.parse_tree import column_names
+from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.exclusions import Exclusion
 from pubcheck.simulate.executor.expressions import Step, assigned, compile_expression
 from pubcheck.simulate.executor.index_keys import key_function
 from pubcheck.simulate.executor.sequences import next_value, sequence_of_column
@@ -59,6 +63,7 @@ class Table:
         self._key_columns: frozenset[int] | None = None
         self._checks: list[Check] | None = None
         self._uniques: list[Unique] | None = None
+        self._exclusions: list[Exclusion] | None = None
         self._generated: list[tuple[int, Step]] | None = None
         self._defaults: dict[int, Step] = {}
         self._virtual: list[tuple[int, Step]] | None = None
@@ -161,8 +166,6 @@ class Table:
         if self._uniques is None:
             catalog = self.session.database.catalog
             indexes = [catalog.indexes[oid] for oid in sorted(catalog.indexes_of.get(self.oid))]
-            if any(index.exclusion for index in indexes):
-                raise NotFollowed("whether rows violate an exclusion constraint")
             self._uniques = [
                 Unique(
                     index,
@@ -173,14 +176,57 @@ class Table:
                     self._deferrable_constraint(index),
                 )
                 for index in indexes
-                if index.unique and index.valid
+                if index.unique and index.valid and not index.exclusion
             ]
         return self._uniques
+
+    @property
+    def exclusions(self) -> list[Exclusion]:
+        """The exclusion constraints in the order of the oids of their indexes."""
+        if self._exclusions is None:
+            catalog = self.session.database.catalog
+            indexes = [catalog.indexes[oid] for oid in sorted(catalog.indexes_of.get(self.oid))]
+            self._exclusions = [self._exclusion(index) for index in indexes if index.exclusion and index.valid]
+        return self._exclusions
+
+    def _exclusion(self, index: Index) -> Exclusion:
+        if len(index.operators) != len(index.keys):
+            raise NotFollowed("whether rows violate an exclusion constraint")
+        p = parse_state(self.session.catalog_session, self.relation)
+        trees = iter(index.expressions)
+        readers: list[Step] = []
+        tests: list[Step] = []
+        reader: Step
+        for place, (number, names) in enumerate(zip(index.keys, index.operators, strict=True)):
+            if number:
+                column = self.relation.columns[number - 1]
+                reader, type_oid, collation = itemgetter(number), column.type, column.collation
+            else:
+                reader, type_oid, collation = self.indexed_value(next(trees))
+            one, other = (Expr("Param", type_oid, [], collation=collation, value=_key_at(n, place)) for n in (0, 1))
+            expr = make_op(p, list(names), one, other, -1)
+            assign_collations(p, expr)
+            readers.append(reader)
+            tests.append(compile_expression(self.session, None, expr))
+        predicate = None if index.predicate is None else self.condition(index.predicate, "WHERE")
+
+        def keys_of(row: Any) -> tuple[Any, ...] | None:
+            if predicate is not None and predicate(row) is not True:
+                return None
+            return tuple([read(row) for read in readers])
+
+        name = self.session.database.catalog.relations[index.oid].name
+        return Exclusion(index, name, self._deferrable_constraint(index), keys_of, tests)
 
     def _deferrable_constraint(self, index: Index) -> Constraint | None:
         catalog = self.session.database.catalog
         rows = (catalog.constraints[oid] for oid in catalog.constraints_of.get(self.oid))
         return None if index.immediate else next(row for row in rows if row.index == index.oid)
+
+
+def _key_at(side: int, place: int) -> Step:
+    """A key of one of two rows."""
+    return lambda pair: pair[side][place]
 
 
 def cached(session: Backend, key: Any, make: Callable[[], Any]) -> Any:

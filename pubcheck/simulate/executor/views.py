@@ -37,6 +37,10 @@ class Target:
     def base_number(self, number: int) -> int:
         return number
 
+    def named_row(self, values: Any) -> Any:
+        """A row of the table by the numbers of the relation that the statement names."""
+        return values
+
     def check_option(self, session: Backend, stored: Version) -> None:
         """WITH CHECK OPTION of a view (ExecWithCheckOptions). Raises ServerError 44000."""
 
@@ -80,7 +84,10 @@ class ViewTarget(Target):
     def _shown(self, row: Any) -> Any:
         if self._condition is not None and self._condition((row,)) is not True:
             return None
-        return {number: row[base] if base else None for number, base in self._numbers.items()}
+        return self.named_row(row)
+
+    def named_row(self, values: Any) -> Any:
+        return {number: values[base] if base else None for number, base in self._numbers.items()}
 
     def check_option(self, session: Backend, stored: Version) -> None:
         if not self._checks or self._condition is None:
@@ -91,8 +98,7 @@ class ViewTarget(Target):
             raise ServerError("44000", message, detail=failing_row(table, stored))
 
     def row_of(self, session: Backend, stored: Version) -> Any:
-        stored = self.base_row(session, stored)
-        return {number: stored[base] if base else None for number, base in self._numbers.items()}
+        return self.named_row(self.base_row(session, stored))
 
 
 def base_target(session: Backend, relation: Relation, *operations: str) -> Target:

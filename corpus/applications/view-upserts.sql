@@ -1,0 +1,22 @@
+CREATE TABLE people (id int PRIMARY KEY, mail text UNIQUE, name text DEFAULT 'none', active boolean NOT NULL DEFAULT true, n int DEFAULT 0);
+CREATE VIEW active_people AS SELECT name AS label, id AS key, mail FROM people WHERE active;
+CREATE VIEW checked AS SELECT id, n, active FROM people WHERE n < 10 WITH CHECK OPTION;
+CREATE VIEW counted AS SELECT id, n + 1 AS more, n FROM people;
+CREATE PUBLICATION p FOR ALL TABLES;
+-- script
+INSERT INTO active_people (key, label, mail) VALUES (1, 'a', 'a@x'), (2, 'b', 'b@x');
+INSERT INTO active_people (key, label) VALUES (1, 'again') ON CONFLICT (key) DO UPDATE SET label = excluded.label || active_people.label;
+INSERT INTO active_people (key, label) VALUES (1, 'once more') ON CONFLICT (key) DO NOTHING;
+INSERT INTO active_people (key, mail) VALUES (7, 'a@x') ON CONFLICT DO NOTHING;
+INSERT INTO active_people AS v (key, mail) VALUES (7, 'b@x') ON CONFLICT (mail) DO UPDATE SET key = excluded.key WHERE v.key < 5 RETURNING key, label;
+INSERT INTO active_people (key, mail) VALUES (1, 'c@x') ON CONFLICT (id) DO NOTHING;
+INSERT INTO active_people (key, mail) VALUES (1, 'c@x') ON CONFLICT (key) DO UPDATE SET n = 1;
+INSERT INTO active_people (key, mail) VALUES (1, 'c@x') ON CONFLICT (key) DO UPDATE SET label = excluded.n;
+UPDATE people SET active = false WHERE id = 1;
+INSERT INTO active_people (key, label) VALUES (1, 'hidden') ON CONFLICT (key) DO UPDATE SET label = excluded.label;
+INSERT INTO active_people (key, label) VALUES (1, 'hidden') ON CONFLICT ON CONSTRAINT people_pkey DO UPDATE SET label = 'by name';
+INSERT INTO checked (id, n) VALUES (1, 5) ON CONFLICT (id) DO UPDATE SET n = excluded.n;
+INSERT INTO checked (id, n) VALUES (1, 5) ON CONFLICT (id) DO UPDATE SET n = 20;
+INSERT INTO checked (id, n) VALUES (1, 50) ON CONFLICT (id) DO UPDATE SET n = 2;
+INSERT INTO checked (id, n) VALUES (9, 50) ON CONFLICT (id) DO NOTHING;
+INSERT INTO counted (id, n) VALUES (1, 3) ON CONFLICT (id) DO UPDATE SET n = counted.more + excluded.n;
