@@ -20,3 +20,8 @@ INSERT INTO checked (id, n) VALUES (1, 5) ON CONFLICT (id) DO UPDATE SET n = 20;
 INSERT INTO checked (id, n) VALUES (1, 50) ON CONFLICT (id) DO UPDATE SET n = 2;
 INSERT INTO checked (id, n) VALUES (9, 50) ON CONFLICT (id) DO NOTHING;
 INSERT INTO counted (id, n) VALUES (1, 3) ON CONFLICT (id) DO UPDATE SET n = counted.more + excluded.n;
+UPDATE counted SET n = more * 10 WHERE more > 3 RETURNING id, more;
+DELETE FROM counted WHERE more = 71;
+CREATE VIEW wide AS SELECT *, upper(name) AS loud, tableoid AS origin FROM people;
+UPDATE wide SET mail = loud || coalesce(n, 0) WHERE loud LIKE 'B%' OR id = 1;
+INSERT INTO wide (id, name) VALUES (2, 'x') ON CONFLICT (id) DO UPDATE SET name = excluded.loud || wide.loud;

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pubcheck.postgres.analysis.namespace_items import Nested
+from pubcheck.postgres.analysis.select import analyze_select
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.expressions import Scope, Step
+from pubcheck.simulate.executor.expressions import Scope, Step, compile_expression
 from pubcheck.simulate.executor.row_operations import by_numbers_of
 from pubcheck.simulate.executor.row_text import failing_row
 from pubcheck.simulate.executor.statement_scope import condition, target_item
@@ -58,6 +60,17 @@ class Target:
         return table.with_virtual(stored) if table.virtual else stored
 
 
+class _ViewRow(dict[int, Any]):
+    """A row of a view by its column numbers. The columns that are expressions are worked out when they are read."""
+
+    below: Any
+    computed: dict[int, Step]
+
+    def __missing__(self, number: int) -> Any:
+        value = self[number] = self.computed[number]((self.below,))
+        return value
+
+
 class ViewTarget(Target):
     """A view over one table."""
 
@@ -68,6 +81,8 @@ class ViewTarget(Target):
         self._numbers = {column.number: columns[index] for index, column in enumerate(view.live())}
         self._base = {column.number: column for column in base.live()}
         self._condition = _condition(session, view, base)
+        computed = [number for number, column in self._numbers.items() if not column]
+        self._computed = _computed_columns(session, view, computed) if computed else {}
         self.sees = self._shown
         node = session.database.catalog.definitions[("view", view.oid)]
         self._checks = node.get("withCheckOption", "NO_CHECK_OPTION") != "NO_CHECK_OPTION"
@@ -87,7 +102,9 @@ class ViewTarget(Target):
         return self.named_row(row)
 
     def named_row(self, values: Any) -> Any:
-        return {number: values[base] if base else None for number, base in self._numbers.items()}
+        row = _ViewRow({number: values[base] for number, base in self._numbers.items() if base})
+        row.below, row.computed = values, self._computed
+        return row
 
     def check_option(self, session: Backend, stored: Version) -> None:
         if not self._checks or self._condition is None:
@@ -131,6 +148,19 @@ def _harmless(session: Backend, oid: int, operations: tuple[str, ...]) -> bool:
     if node["event"].removeprefix("CMD_").lower() not in operations:
         return True
     return not node.get("instead") and all("NotifyStmt" in action for action in node.get("actions", ()))
+
+
+def _computed_columns(session: Backend, view: Relation, numbers: list[int]) -> dict[int, Step]:
+    """Columns of a view that are expressions, as functions of rows of its table."""
+    level = Nested(Scope(session))
+    targets = analyze_select(level, session.database.catalog.definitions[("view", view.oid)]["query"]["SelectStmt"])
+    if targets is None:
+        raise NotFollowed("the columns of a SELECT")
+    shown = [target.expr for target in targets if not target.junk]
+    columns = zip(view.live(), shown, strict=True)
+    return {
+        column.number: compile_expression(session, level, expr) for column, expr in columns if column.number in numbers
+    }
 
 
 def _condition(session: Backend, view: Relation, base: Relation) -> Step | None:
