@@ -90,6 +90,8 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
     expr = _build_call(p, names, args, proc, detail, call, location)
     if expr.node == "Aggref" and condition is not None:
         expr.value = (expr.value[0], condition, *expr.value[2:])
+    if expr.node == "WindowFunc":
+        expr.value = (expr.value[0], condition, expr.value[2])
     return expr
 
 
@@ -320,7 +322,7 @@ def _build_call(
         assert isinstance(p, Nested)
         expr = Expr("WindowFunc" if over else "Aggref", result, args, location, functions=(proc.oid,))
         if over:
-            expr.value = (call["over"], any(call.get(key) for key in ("agg_filter", "agg_distinct", "ignore_nulls")))
+            expr.value = (call["over"], None, bool(call.get("ignore_nulls")))
             return aggregates.place_window(p, expr, call["over"])
         expr = aggregates.place_aggregate(p, expr, other_arguments)
         sorting = tuple(zip(other_arguments, call.get("agg_order", ()), strict=False))

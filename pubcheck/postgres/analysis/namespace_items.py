@@ -63,17 +63,13 @@ class Item:
 
 
 class Window(Struct):
-    """An analysed window. ``order`` has each expression with its SortBy; ``frame`` are the bits of frameOptions.
-
-    ``refers``: it is made of another window.
-    """
+    """An analysed window. ``order`` has each expression with its SortBy; ``frame`` are the bits of frameOptions."""
 
     partition: list[Expr]
     order: list[tuple[Expr, Node]]
     frame: int
     start: Node | None = None
     end: Node | None = None
-    refers: bool = False
 
 
 class WorkingTable:

@@ -192,7 +192,7 @@ def windows(p: Nested, clauses: list[Node], targets: list[Target]) -> None:
             raise p.error("42P20", f'window "{name}" is already defined', location)
         if former is not None and former not in (names if name is not None else p.windows):
             raise p.error("42704", f'window "{former}" does not exist', location)
-        window = Window([], [], definition.get("frameOptions", 0), refers=former is not None)
+        window = Window([], [], definition.get("frameOptions", 0))
         window.start, window.end = definition.get("startOffset"), definition.get("endOffset")
         p.query.windows[id(definition) if name is None else name] = window
         for by in definition.get("orderClause", ()):
@@ -205,5 +205,25 @@ def windows(p: Nested, clauses: list[Node], targets: list[Target]) -> None:
             _resolve(p, target)
             _equality(p, target.expr, node_location(node))
             window.partition.append(target.expr)
+        if former is not None:
+            _copy_window(p, p.query.windows[former], window, definition)
         if name is not None:
             names.add(name)
+
+
+def _copy_window(p: Nested, former: Window, window: Window, definition: Node) -> None:
+    """Make a window of another one, whose division and order it has. Raises ServerError 42P20."""
+    name, location = definition["refname"], definition.get("location", -1)
+    if window.partition:
+        raise p.error("42P20", f'cannot override PARTITION BY clause of window "{name}"', location)
+    if window.order and former.order:
+        raise p.error("42P20", f'cannot override ORDER BY clause of window "{name}"', location)
+    if former.frame != _DEFAULT_FRAME:
+        is_bare = not window.order and window.frame == _DEFAULT_FRAME and "name" not in definition
+        hint = "Omit the parentheses in this OVER clause." if is_bare else None
+        raise p.error("42P20", f'cannot copy window "{name}" because it has a frame clause', location, hint=hint)
+    window.partition, window.order = former.partition, window.order or former.order
+
+
+_DEFAULT_FRAME = 0x422
+"""FRAMEOPTION_DEFAULTS: RANGE from the first row to the current one."""

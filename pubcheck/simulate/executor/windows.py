@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -22,10 +22,10 @@ from pubcheck.simulate.not_followed import NotFollowed
 
 Row = list[Any]
 
-_RANGE, _ROWS = 0x2, 0x4
+_RANGE, _ROWS = 0x2, 0x4  # and GROUPS, 0x8
 _FROM_FIRST, _TO_LAST, _FROM_CURRENT, _TO_CURRENT = 0x20, 0x100, 0x200, 0x400
 _FROM_PRECEDING, _TO_PRECEDING, _FROM_FOLLOWING, _TO_FOLLOWING = 0x800, 0x1000, 0x2000, 0x4000
-_EXCLUDE = 0x38000
+_EXCLUDE_ROW, _EXCLUDE_GROUP, _EXCLUDE_TIES = 0x8000, 0x10000, 0x20000
 
 
 class _Peers(Struct):
@@ -111,10 +111,10 @@ class Windows:
 
     def add(self, expr: Expr) -> int:
         """Add a call. Return the number of its result."""
-        over, filtered = expr.value
+        over, _, ignores_nulls = expr.value
         window = self.level.query.windows.get(over.get("name", id(over)))
-        if filtered or window is None or window.refers:
-            raise NotFollowed("a window function with FILTER or DISTINCT, or a window made of another one")
+        if window is None or ignores_nulls:
+            raise NotFollowed("a window function with IGNORE NULLS")
         entry = next((entry for entry in self._windows if entry.window is window), None)
         if entry is None:
             entry = _Sorted(self.session, self.level, window)
@@ -149,15 +149,20 @@ class Windows:
         if proc.kind == "a":
             finish = maker_of(proc.name)(builder, expr)
             frame = _frame(window, self._tied)
+            needs_order = proc.name in _IN_ORDER
+            condition = None if expr.value[1] is None else builder.build(expr.value[1])
 
             def aggregate(peers: _Peers) -> list[Any]:
+                if needs_order:
+                    self._tied(peers)
                 values = [tuple([step(row) for step in arguments]) for row in peers.rows]
-                return [finish(values[start:end]) for start, end in frame(peers)]
+                counts = [condition is None or condition(row) is True for row in peers.rows]
+                return [finish([values[place] for place in places if counts[place]]) for places in frame(peers)]
 
             return aggregate
         if proc.name in _RANKS:
             ranks = _RANKS[proc.name]
-            needs_order = proc.name == "row_number"
+            needs_order = proc.name in _IN_ORDER
 
             def rank(peers: _Peers) -> list[Any]:
                 if needs_order:
@@ -165,16 +170,18 @@ class Windows:
                 return ranks(peers)
 
             return rank
+        if proc.name == "ntile":
+            return self._ntile(arguments[0])
         if proc.name in _OFFSETS:
             return self._offset(arguments, _OFFSETS[proc.name])
         if proc.name in ("first_value", "last_value"):
             frame = _frame(window, self._tied)
-            place = 0 if proc.name == "first_value" else -1
+            end = 0 if proc.name == "first_value" else -1
 
             def value(peers: _Peers) -> list[Any]:
                 self._tied(peers)
                 values = [arguments[0](row) for row in peers.rows]
-                return [values[start:end][place] if start < end else None for start, end in frame(peers)]
+                return [values[places[end]] if places else None for places in frame(peers)]
 
             return value
         raise NotFollowed(f"the window function {proc.name}")
@@ -195,6 +202,23 @@ class Windows:
                 else:
                     results.append(arguments[2](row) if len(arguments) > 2 else None)
             return results
+
+        return compute
+
+    def _ntile(self, number: Step) -> Compute:
+        def compute(peers: _Peers) -> list[Any]:
+            self._tied(peers)
+            buckets = number(peers.rows[0])
+            if buckets is None:
+                return [None] * len(peers.rows)
+            if buckets <= 0:
+                raise ServerError("22014", "argument of ntile must be greater than zero")
+            size, larger = divmod(len(peers.rows), buckets)
+            border = larger * (size + 1)
+            return [
+                place // (size + 1) + 1 if place < border else larger + (place - border) // size + 1
+                for place in range(len(peers.rows))
+            ]
 
         return compute
 
@@ -221,34 +245,63 @@ def _dense_ranks(peers: _Peers) -> list[Any]:
     return results
 
 
-_RANKS: dict[str, Compute] = {"dense_rank": _dense_ranks, "rank": _ranks, "row_number": _row_numbers}
+def _percent_ranks(peers: _Peers) -> list[Any]:
+    others = len(peers.rows) - 1
+    return [start / others if others else 0.0 for start in peers.first]
+
+
+def _distributions(peers: _Peers) -> list[Any]:
+    return [(end + 1) / len(peers.rows) for end in peers.last]
+
+
+_RANKS: dict[str, Compute] = {
+    "cume_dist": _distributions,
+    "dense_rank": _dense_ranks,
+    "percent_rank": _percent_ranks,
+    "rank": _ranks,
+    "row_number": _row_numbers,
+}
+_IN_ORDER = frozenset(("array_agg", "row_number", "string_agg"))
+"""Functions whose results depend on the order of peers."""
 _OFFSETS = {"lag": -1, "lead": 1}
 
 
-def _frame(window: Window, tied: Callable[[_Peers], None]) -> Callable[[_Peers], Iterator[tuple[int, int]]]:
-    """The rows of the frame of each row, as places from and up to."""
+def _frame(window: Window, tied: Callable[[_Peers], None]) -> Callable[[_Peers], Iterator[Sequence[int]]]:
+    """The places of the rows in the frame of each row. Its bounds count rows, or groups of peers."""
     options = window.frame
     by_rows = bool(options & _ROWS)
     known = _FROM_FIRST | _TO_LAST | _FROM_CURRENT | _TO_CURRENT
     with_offsets = _FROM_PRECEDING | _TO_PRECEDING | _FROM_FOLLOWING | _TO_FOLLOWING
-    if not options & (_RANGE | _ROWS) or options & _EXCLUDE or (options & with_offsets and not by_rows):
-        raise NotFollowed("the frame of a window")
-    if not options & (known | with_offsets):
+    if not options & (known | with_offsets) or (options & with_offsets and options & _RANGE):
         raise NotFollowed("the frame of a window")
     start, end = _offset_of(window.start), _offset_of(window.end)
+    start = start if options & _FROM_FOLLOWING else -start
+    end = end if options & _TO_FOLLOWING else -end
 
-    def bounds(peers: _Peers) -> Iterator[tuple[int, int]]:
+    def frames(peers: _Peers) -> Iterator[Sequence[int]]:
         if by_rows:
             tied(peers)
         count = len(peers.rows)
+        firsts = list(range(count)) if by_rows else sorted(set(peers.first))
+        ends = [*firsts[1:], count]
+        unit = -1
         for place in range(count):
-            low = 0 if options & _FROM_FIRST else place if by_rows else peers.first[place]
-            high = count if options & _TO_LAST else (place if by_rows else peers.last[place]) + 1
-            low += start if options & _FROM_FOLLOWING else -start if options & _FROM_PRECEDING else 0
-            high += end if options & _TO_FOLLOWING else -end if options & _TO_PRECEDING else 0
-            yield max(low, 0), max(min(high, count), 0)
+            unit += unit + 1 < len(firsts) and firsts[unit + 1] == place
+            low, high = unit + start, unit + end
+            first = 0 if options & _FROM_FIRST or low < 0 else firsts[low] if low < len(firsts) else count
+            stop = count if options & _TO_LAST or high >= len(ends) else ends[high] if high >= 0 else 0
+            yield _without(range(first, stop), place, peers, options)
 
-    return bounds
+    return frames
+
+
+def _without(places: Sequence[int], place: int, peers: _Peers, options: int) -> Sequence[int]:
+    """Leave out what EXCLUDE says: the current row, its peers, or both."""
+    if not options & (_EXCLUDE_ROW | _EXCLUDE_GROUP | _EXCLUDE_TIES):
+        return places
+    first, last = (place, place) if options & _EXCLUDE_ROW else (peers.first[place], peers.last[place])
+    keeps_row = bool(options & _EXCLUDE_TIES)
+    return [other for other in places if not first <= other <= last or (keeps_row and other == place)]
 
 
 def _offset_of(node: Any) -> int:

@@ -1,0 +1,25 @@
+CREATE TABLE sales (id int PRIMARY KEY, region text, day date, amount int);
+CREATE TABLE results (k serial PRIMARY KEY, what text, id int, value numeric, note text);
+CREATE PUBLICATION p FOR ALL TABLES;
+INSERT INTO sales SELECT k, (ARRAY['eu', 'us', 'asia'])[k % 3 + 1], DATE '2024-01-01' + k / 2, k * 7 % 13 FROM generate_series(1, 14) k;
+-- script
+INSERT INTO results (what, id, value) SELECT 'filter', id, count(*) FILTER (WHERE amount > 5) OVER (PARTITION BY region ORDER BY id) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'sum', id, sum(amount) FILTER (WHERE region = 'eu') OVER (ORDER BY day) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'groups', id, sum(amount) OVER (ORDER BY day GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'groups', id, count(*) OVER (ORDER BY day GROUPS BETWEEN 2 FOLLOWING AND UNBOUNDED FOLLOWING) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'back', id, max(amount) OVER (ORDER BY day GROUPS BETWEEN 3 PRECEDING AND 2 PRECEDING) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'row', id, sum(amount) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'ties', id, sum(amount) OVER (ORDER BY day RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'group', id, count(*) OVER (ORDER BY day GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE GROUP) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value, note) SELECT 'named', id, first_value(amount) OVER (w ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING), last_value(region) OVER (w GROUPS CURRENT ROW) FROM sales WINDOW w AS (PARTITION BY region ORDER BY id DESC) ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'two', id, rank() OVER x FROM sales WINDOW w AS (PARTITION BY region), x AS (w ORDER BY amount) ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'tile', id, ntile(4) OVER (ORDER BY id DESC) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value) SELECT 'tile', id, ntile(20) OVER (PARTITION BY region ORDER BY id) FROM sales ORDER BY id;
+INSERT INTO results (what, id, value, note) SELECT 'share', id, percent_rank() OVER (ORDER BY day), cume_dist() OVER (ORDER BY day) FROM sales ORDER BY id;
+INSERT INTO results (what, id, note) SELECT 'list', id, string_agg(region, ',') OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW) FROM sales ORDER BY id;
+SELECT rank() OVER (w PARTITION BY id) FROM sales WINDOW w AS (PARTITION BY region);
+SELECT rank() OVER (w ORDER BY id) FROM sales WINDOW w AS (ORDER BY region);
+SELECT rank() OVER (w) FROM sales WINDOW w AS (ORDER BY region ROWS 1 PRECEDING);
+SELECT sum(id) OVER (w ROWS 1 PRECEDING) FROM sales WINDOW w AS (ORDER BY region ROWS 1 PRECEDING);
+SELECT ntile(0) OVER (ORDER BY id) FROM sales;
+UPDATE sales s SET amount = r.running FROM (SELECT id, sum(amount) FILTER (WHERE day > '2024-01-03') OVER (ORDER BY id) AS running FROM sales) r WHERE r.id = s.id AND s.id = 9;
