@@ -26,7 +26,7 @@ def into(block: BlockState, node: Node, result: Result) -> None:
     if count > 1 and (node.get("strict") or result.changes_rows):
         raise ServerError("P0003", "query returned more than one row")
     if count > 1:
-        _require_order(result)
+        require_order(result)
     block.variables.store_result(node["target"], result, result.rows[0] if count else None)
     block.count = min(count, 1)
     block.set_found(count > 0)
@@ -52,17 +52,18 @@ def execute(block: BlockState, node: Node) -> None:
 
 def for_rows(block: BlockState, node: Node) -> None:
     """FOR ... IN a query."""
-    _over(block, node, block.run_query(node["query"]["PLpgSQL_expr"]["query"]))
+    over_rows(block, node, block.run_query(node["query"]["PLpgSQL_expr"]["query"]))
 
 
 def for_rows_of_text(block: BlockState, node: Node) -> None:
     """FOR ... IN EXECUTE."""
-    _over(block, node, block.run_with(node["query"]["PLpgSQL_expr"]["query"], node.get("params", [])))
+    over_rows(block, node, block.run_with(node["query"]["PLpgSQL_expr"]["query"], node.get("params", [])))
 
 
-def _over(block: BlockState, node: Node, result: Result) -> None:
+def over_rows(block: BlockState, node: Node, result: Result) -> None:
+    """Run a loop for each row."""
     if len(result.rows) > 1:
-        _require_order(result)
+        require_order(result)
     target = _target(node)
     looped = False
     for row in result.rows:
@@ -81,7 +82,8 @@ def _target(node: Node) -> Node:
     raise NotFollowed("the variable of a loop")
 
 
-def _require_order(result: Result) -> None:
+def require_order(result: Result) -> None:
+    """Raise NotFollowed if the order of the rows is not known."""
     if not result.in_order:
         raise NotFollowed("the order in which a SELECT without ORDER BY gives its rows")
 

@@ -64,6 +64,9 @@ class BlockState:
         self.outer = session.variables
         self.variables = Variables(session)
         self.caught: list[ServerError] = []
+        self.cursors: dict[str, Any] = {}
+        """The open cursors by their variables."""
+        self.opened_cursors: set[str] = set()
 
     def statements(self, body: list[Node]) -> None:
         """Run statements."""
@@ -73,12 +76,15 @@ class BlockState:
 
     def declare(self) -> None:
         """Make the variables of the body and of the blocks in it."""
-        for kind, node in self.body.program.variables:
+        arguments, loops = _arguments_of_cursors(self.body.program), _loops_over_cursors(self.body.program.body)
+        for number, (kind, node) in enumerate(self.body.program.variables):
             name = node.get("refname", "")
+            if number in arguments:
+                continue
             known = name in self.variables.scalars or name in self.variables.records
             if kind in ("PLpgSQL_recfield", "PLpgSQL_row") or (name in ("new", "old") and "lineno" not in node):
                 continue
-            if known and "lineno" in node and kind != "PLpgSQL_var":
+            if known and "lineno" in node and kind != "PLpgSQL_var" and number not in loops:
                 raise NotFollowed(f'several variables "{name}"')
             if not known:
                 self._declare(kind, name, node)
@@ -237,6 +243,30 @@ class BlockState:
     def set_found(self, found: bool) -> None:
         if "found" in self.variables.scalars:
             self.variables.set("found", found)
+
+
+def declared_scalar(block: BlockState, node: Node) -> None:
+    """Make the variable of a declaration."""
+    type_oid, typmod = declared_type(block.session, typname(node) or "text")
+    block.variables.add_scalar(node["refname"], type_oid, typmod=typmod)
+
+
+def _arguments_of_cursors(program: Program) -> set[int]:
+    """The numbers of the variables that are arguments of cursors: only their queries see them."""
+    rows = [node["cursor_explicit_argrow"] for _, node in program.variables if "cursor_explicit_argrow" in node]
+    fields = [field for row in rows if row >= 0 for field in program.variables[row][1]["fields"]]
+    return {field.get("varno", 0) for field in fields}
+
+
+def _loops_over_cursors(body: Any) -> set[int]:
+    """The numbers of the records that loops over cursors declare."""
+    if isinstance(body, list):
+        return {number for item in body for number in _loops_over_cursors(item)}
+    if not isinstance(body, dict):
+        return set()
+    loop = body.get("PLpgSQL_stmt_forc")
+    own = set() if loop is None else {loop["var"].get("PLpgSQL_rec", {}).get("dno", -1)}
+    return own | {number for value in body.values() for number in _loops_over_cursors(value)}
 
 
 _MODIFIERS = lazy_compile(r"\s*\([^()]*\)")

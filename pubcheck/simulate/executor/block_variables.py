@@ -92,6 +92,12 @@ class Variables:
             self._row_types.add(name)
         self._add_record(name, item, None if columns is None else [None] * len(columns))
 
+    def remove_scalar(self, name: str) -> None:
+        """Hide a variable from the statements that follow."""
+        assert self._item.columns is not None
+        place = self.scalars.pop(name).place
+        self._item.columns[place] = Output("", self._item.columns[place].type)
+
     def value_of(self, name: str) -> Any:
         return self.values[self.scalars[name].place]
 

@@ -14,7 +14,7 @@ from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.conditions import catches
 from pubcheck.postgres.plpgsql.parse import program
 from pubcheck.simulate.backend import NOTHING, Backend, Result
-from pubcheck.simulate.executor import block_control, block_queries
+from pubcheck.simulate.executor import block_control, block_cursors, block_queries
 from pubcheck.simulate.executor.block_state import BlockState, Body, Exited, Returned
 from pubcheck.simulate.executor.block_variables import without_row_types
 from pubcheck.simulate.not_followed import NotFollowed
@@ -103,17 +103,21 @@ _HANDLERS: dict[str, Callable[[Any, Node], None]] = {
     "PLpgSQL_stmt_block": Block.inner_block,
     "PLpgSQL_stmt_call": block_queries.perform,
     "PLpgSQL_stmt_case": block_control.case,
+    "PLpgSQL_stmt_close": block_cursors.close,
     "PLpgSQL_stmt_commit": lambda block, node: block_queries.end_transaction(block, commits=True),
     "PLpgSQL_stmt_dynexecute": block_queries.execute,
     "PLpgSQL_stmt_dynfors": block_queries.for_rows_of_text,
     "PLpgSQL_stmt_execsql": block_queries.sql,
     "PLpgSQL_stmt_exit": block_control.exit_,
     "PLpgSQL_stmt_foreach_a": block_control.for_each,
+    "PLpgSQL_stmt_fetch": block_cursors.fetch,
+    "PLpgSQL_stmt_forc": block_cursors.for_rows_of_cursor,
     "PLpgSQL_stmt_fori": block_control.for_integers,
     "PLpgSQL_stmt_fors": block_queries.for_rows,
     "PLpgSQL_stmt_getdiag": block_queries.diagnostics,
     "PLpgSQL_stmt_if": block_control.if_,
     "PLpgSQL_stmt_loop": block_control.loop,
+    "PLpgSQL_stmt_open": block_cursors.open_,
     "PLpgSQL_stmt_perform": block_queries.perform,
     "PLpgSQL_stmt_raise": block_control.raise_,
     "PLpgSQL_stmt_return": block_control.return_,
