@@ -296,7 +296,8 @@ def test_statements_that_run_others_are_not_followed() -> None:
     for statement in (
         "CALL nothing()",
         "EXPLAIN ANALYZE INSERT INTO t VALUES (3)",
-        "DO 'DECLARE c CURSOR FOR SELECT 1; BEGIN OPEN c; END'",
+        "DO 'DECLARE c CURSOR FOR SELECT k FROM t; BEGIN OPEN c; UPDATE t SET k = 2 WHERE CURRENT OF c; END'",
+        "DO 'DECLARE c CURSOR FOR SELECT random(); BEGIN OPEN c; END'",
     ):
         with pytest.raises(NotFollowed):
             database.session(statement).run(statement)
