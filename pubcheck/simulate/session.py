@@ -13,6 +13,7 @@ from pubcheck.simulate.executor import run_statement
 from pubcheck.simulate.executor.foreign_key_actions import act
 from pubcheck.simulate.executor.foreign_keys import Action
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.older_grammar import refuse_newer_merge
 
 __all__ = ["NOTHING", "Result", "ServerSession"]
 
@@ -47,12 +48,16 @@ class ServerSession(Backend):
     def _execute(self, sql: str, data: str | None) -> Result:
         try:
             parsed = parse_with(self.database.catalog.major.newer_grammar, sql)
+            if parsed is None:
+                return NOTHING
+            name, node = parsed
+            refuse_newer_merge(self.database.catalog.major, name, node)
         except SyntaxRefused as refused:
             self.end_failed()
             raise ServerError(refused.sqlstate, refused.message, location=refused.location) from None
-        if parsed is None:
-            return NOTHING
-        name, node = parsed
+        except ServerError:
+            self.end_failed()
+            raise
         if name == "TransactionStmt":
             try:
                 return transaction_blocks.run(self, node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.replication.trees import Trees
 from tests.streams.accounts import Accounts
+from tests.streams.places import Places
 from tests.support.recorded_streams import Step
 
 _DOCS = (
@@ -42,7 +43,8 @@ class Script(Trees):
         self.setup += [Step(text.format(key=key)) for text in _DOCS]
         self.setup += map(Step, _ROUTINES)
         self._accounts = Accounts(self.random)
-        self.setup += map(Step, self._accounts.setup())
+        self._places = Places(self.random)
+        self.setup += map(Step, [*self._accounts.setup(), *self._places.setup()])
         if not key or self.chance(0.3):
             self.setup.append(Step("ALTER TABLE docs REPLICA IDENTITY FULL"))
         columns = self.pick("", "", " (id, title, body)")
@@ -59,7 +61,7 @@ class Script(Trees):
         """Some sets of publications to ask for."""
         names = sorted(set(self.names))
         return [
-            ",".join([*self.random.sample(names, min(len(names), 2)), "docs", "accounts"]),
+            ",".join([*self.random.sample(names, min(len(names), 2)), "docs", "accounts", "places"]),
             self.random.choice(names),
         ]
 
@@ -124,6 +126,8 @@ class Script(Trees):
             return self._call()
         if self.chance(0.35):
             return self._accounts.statement()
+        if self.chance(0.35):
+            return self._places.statement()
         return self._doc() if self.chance(0.4) else self._write()
 
     def _call(self) -> str:

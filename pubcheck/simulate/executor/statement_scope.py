@@ -11,6 +11,7 @@ from pubcheck.postgres.analysis.from_clause import from_clause, renamed
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.analysis.select import analyze_query, select_target, with_clause
 from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
@@ -83,6 +84,8 @@ def _with(session: Backend, scope: Scope, clause: Node) -> None:
         if kind == "SelectStmt":
             with_clause(scope, {**clause, "ctes": [item]})
             continue
+        if kind == "MergeStmt" and not session.database.catalog.major.merge_returning:
+            raise ServerError("0A000", "MERGE not supported in WITH query")
         changes = prepare_changes(session, kind, body, scope)
         names = strings(table.get("aliascolnames", ()))
         scope.queries[table["ctename"]] = renamed(changes.outputs, names)
