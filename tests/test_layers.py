@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -21,9 +22,14 @@ FILES = {
 }
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports_of(path: Path) -> Iterator[str]:
     """The modules that a file imports anywhere in it: also in functions, and for types alone."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in FILES)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -31,17 +37,19 @@ def imports_of(path: Path) -> Iterator[str]:
             yield from (name if name in FILES else node.module for name in names if node.module in FILES)
 
 
-IMPORTS = {
-    name: {name_of_import for name_of_import in imports_of(path) if name_of_import != name}
-    for name, path in FILES.items()
-}
+@pytest.fixture(scope="module")
+def imports() -> dict[str, set[str]]:
+    return {
+        name: {name_of_import for name_of_import in imports_of(path) if name_of_import != name}
+        for name, path in FILES.items()
+    }
 
 
 @pytest.mark.parametrize("depth", [2, 3, 9])
-def test_imports_go_in_no_circle(depth: int) -> None:
+def test_imports_go_in_no_circle(depth: int, imports: dict[str, set[str]]) -> None:
     """Of packages two and three levels deep, and of files."""
     graph: dict[str, set[str]] = {}
-    for name, targets in IMPORTS.items():
+    for name, targets in imports.items():
         package = ".".join(name.split(".")[:depth])
         packages = {".".join(target.split(".")[:depth]) for target in targets}
         graph.setdefault(package, set()).update(packages - {package, "pubcheck"})
@@ -59,9 +67,8 @@ _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 
 
-def comparisons(source: str) -> Iterator[int]:
+def comparisons(tree: ast.Module) -> Iterator[int]:
     """The lines that compare a major's number: in order with anything, or for equality with a literal."""
-    tree = ast.parse(source)
     numbers = {
         target.id
         for node in ast.walk(tree)
@@ -89,8 +96,10 @@ def _is_major(node: ast.expr, names: set[str] | frozenset[str]) -> bool:
 
 def test_the_check_finds_comparisons() -> None:
     program = "if catalog.major.number >= 17: pass\nnumber = p.major.number\nx = number < 16\ny = 15 == self._major\n"
-    assert list(comparisons(program + "z = major in (15, 16)\n")) == [1, 3, 4, 5]
-    assert not list(comparisons("if p.major.set_expression: pass\nx = major in majors\ny = major == number\n"))
+    assert list(comparisons(ast.parse(program + "z = major in (15, 16)\n"))) == [1, 3, 4, 5]
+    assert not list(
+        comparisons(ast.parse("if p.major.set_expression: pass\nx = major in majors\ny = major == number\n"))
+    )
 
 
 def test_no_module_compares_the_number_of_a_major() -> None:
@@ -98,7 +107,7 @@ def test_no_module_compares_the_number_of_a_major() -> None:
         f"{path.relative_to(ROOT)}:{line}"
         for name, path in FILES.items()
         if name != "pubcheck.postgres.versions"
-        for line in comparisons(path.read_text(encoding="utf-8"))
+        for line in comparisons(tree_of(path))
     ]
     assert compared == [], "give the difference a name in pubcheck/postgres/versions.py"
 

@@ -10,6 +10,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -146,11 +147,16 @@ def load(only: str = "*", directory: Path = CASES) -> list[Case]:
 
 def read(path: Path) -> list[Case]:
     """The cases of one file. A case without answers is one that is still to be recorded."""
+    return list(_read(path, path.read_text(encoding="utf-8")))
+
+
+@cache
+def _read(path: Path, text: str) -> tuple[Case, ...]:
     try:
-        written = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+        written = msgspec.convert(tomllib.loads(text), _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as problem:
         raise ValueError(f"{path}: {problem}") from None
-    return [_case(path, written, case) for case in written.case]
+    return tuple(_case(path, written, case) for case in written.case)
 
 
 def _case(path: Path, file: _File, case: _Case) -> Case:

@@ -6,6 +6,7 @@ import ast
 import re
 import string
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,15 +26,17 @@ GENERAL = {"message", "the_publication", "table", "table_sql", "alter_publicatio
 OF_ERRORS = {"key", "detail", "hint", "location", "culprit"}
 """The parameters of ServerError that are not arguments of its message."""
 
-TREES = [ast.parse(path.read_text()) for path in sorted(POSTGRES.rglob("*.py"))]
+
+@cache
+def modules() -> list[tuple[ast.Module, set[object]]]:
+    """The modules of the server, and the constants of each."""
+    trees = [ast.parse(path.read_text()) for path in sorted(POSTGRES.rglob("*.py"))]
+    return [(tree, {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}) for tree in trees]
 
 
 def modules_with(key: str) -> list[ast.Module]:
     """The modules of the server that name a key."""
-    return [tree for tree, constants in zip(TREES, CONSTANTS, strict=True) if key in constants]
-
-
-CONSTANTS = [{node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)} for tree in TREES]
+    return [tree for tree, constants in modules() if key in constants]
 
 
 def templates() -> Iterator[tuple[str, str, MessageTemplate]]:
@@ -61,7 +64,7 @@ def test_every_key_with_a_text_can_be_raised() -> None:
 def test_every_key_that_is_raised_has_a_text() -> None:
     named = {
         word.value.value
-        for tree in TREES
+        for tree, _ in modules()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         for word in node.keywords
@@ -78,7 +81,7 @@ def test_texts_are_of_rules_about_statements() -> None:
 
 def test_a_message_with_arguments_is_a_template() -> None:
     """An f-string would be formatted twice: a brace in somebody's name would break it."""
-    for tree in TREES:
+    for tree, _ in modules():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ServerError" and len(node.args) > 1:
                 arguments = [word.arg for word in node.keywords if word.arg not in OF_ERRORS]
@@ -92,7 +95,7 @@ def test_every_argument_of_an_error_is_used() -> None:
     used = {name for path in package.rglob("*.py") for name in read.findall(path.read_text())}
     for _, _, template in templates():
         used |= fields(template.headline) | fields(template.help or "") | template.where.keys()
-    for tree in TREES:
+    for tree, _ in modules():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ServerError":
                 arguments = {word.arg for word in node.keywords if word.arg is not None} - OF_ERRORS
