@@ -46,15 +46,17 @@ def conditions() -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def units(functions: Iterable[tuple[str, tuple[int, ...]]]) -> Iterator[str]:
-    """Some hundreds of filters each, over one table for each list of types."""
-    tables: dict[tuple[int, ...], int] = {}
+    """A thousand filters each. Two over the same types share a table, for those of one table are compared."""
+    tables: dict[tuple[int, ...], list[int]] = {}
     statements: list[str] = []
     for number, (condition, types) in enumerate(functions):
-        if types not in tables:
-            tables[types] = len(tables)
+        numbers = tables.setdefault(types, [])
+        if len(numbers) % 2 == 0:
+            numbers.clear()
             columns = "".join(f", c{index} {TYPES[oid]}" for index, oid in enumerate(types))
-            statements.append(f"CREATE TABLE t{tables[types]} (id int PRIMARY KEY{columns});")
-        filtered = f"t{tables[types]} WHERE ({condition} IS NOT NULL)"
+            statements.append(f"CREATE TABLE t{number} (id int PRIMARY KEY{columns});")
+        numbers.append(number)
+        filtered = f"t{numbers[0]} WHERE ({condition} IS NOT NULL)"
         statements.append(f"CREATE PUBLICATION p{number} FOR TABLE {filtered} WITH (publish = 'insert');")
         if number % 1000 == 999:
             yield "\n".join(statements)
