@@ -56,6 +56,11 @@ def _loop_in_c() -> None:
     sum(range(1 << 60))
 
 
+def _hang() -> None:
+    """Takes as long and costs nothing; that a loop is ended is shown by the tests of the process."""
+    time.sleep(600)
+
+
 def _memory() -> None:
     hoard = []
     while True:
@@ -88,7 +93,7 @@ def _killed_once() -> None:
 def _slow_once() -> None:
     """Takes the first time longer than any test."""
     if _is_first("slow"):
-        time.sleep(600)
+        _hang()
 
 
 def _executor_once() -> None:
@@ -108,6 +113,7 @@ _FAULTS = {
     "killed": _killed,
     "loop": _loop,
     "loop-in-c": _loop_in_c,
+    "hang": _hang,
     "memory": _memory,
     "error": _error,
     "exit": lambda: os._exit(3),

@@ -3,44 +3,26 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
 
+from pubcheck.spark import job
 from pubcheck.spark.schema import FINDINGS, RUNS
+from pubcheck.spark.store import Store
 from pubcheck.spark.views import current_findings, finding_history, findings
 from tests.spark.audits import Audits, exactly
-from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
+from tests.spark.conftest import PUBLISHES, Plant, linted
 
 pytestmark = pytest.mark.spark
-
-KILLED = """
-import os, signal, sys
-from pubcheck.engine.linter import Linter
-from pubcheck.spark.folder_input import FolderInput
-from pubcheck.spark.job import Options, audit
-from pubcheck.spark.store import Store
-from pubcheck.spark.session import session
-
-write = Store.write
-
-def killed_between_tables(self, rows, table, run, **more):
-    write(self, rows, table, run, **more)
-    if table == "metrics":
-        os.kill(os.getpid(), signal.SIGKILL)
-
-Store.write = killed_between_tables
-spark = session("killed", "local[1]", None, {"spark.driver.memory": "512m"})
-audit(spark, FolderInput("corpus"), Store(spark, sys.argv[1]), Linter(), Options(run="r1"))
-"""
 
 
 def attempts(audits: Audits, run: str = "r1", table: str = "findings") -> list[str]:
@@ -48,18 +30,31 @@ def attempts(audits: Audits, run: str = "r1", table: str = "findings") -> list[s
     return sorted(path.name for path in Path(audits.store.where, table, f"run={run}").glob("*"))
 
 
-def test_what_a_driver_leaves_that_is_killed_before_the_commit_is_ignored_and_deleted_later(
-    audits: Audits, plant: Plant
+def test_what_an_audit_leaves_that_dies_before_the_commit_is_ignored_and_deleted_later(
+    audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = plant({f"r{number}/a.sql": PUBLISHES for number in range(3)})
     audits.run(corpus)
     plant({"r3/a.sql": PUBLISHES})
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "PYSPARK_PYTHON": sys.executable}
-    # What Spark starts keeps the pipe: the call ends when all of it has.
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, audits.store.where], env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    write = Store.write
+
+    class Dead(BaseException):
+        """What ends an audit of which nothing goes on, as a signal does."""
+
+    class Abandoned(ExitStack):
+        def __exit__(self, *error: object) -> None:
+            self.pop_all()
+
+    def dead_between_tables(store: Store, rows: DataFrame, table: str, run: str, **more: Any) -> None:
+        write(store, rows, table, run, **more)
+        if table == "metrics":
+            raise Dead
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "write", dead_between_tables)
+        patch.setattr(job, "ExitStack", Abandoned)
+        with pytest.raises(Dead):
+            audits.run(corpus)
     assert len(attempts(audits)) == 2
     assert len(audits.findings()) == current_findings(audits.store).count() == findings(audits.store).count() == 6
 

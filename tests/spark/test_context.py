@@ -4,7 +4,8 @@ not reported on, on the label that `apps.py` gives to an application of Django, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,7 +16,6 @@ from pubcheck.discovery.units import find_units
 from pubcheck.engine.linter import Linter
 from pubcheck.lint_files import lint_files
 from pubcheck.spark.folder_input import FolderInput
-from pubcheck.spark.inputs import Input
 from pubcheck.spark.table_input import TableColumns, TableInput
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import Plant, linted
@@ -58,60 +58,117 @@ def as_rows(spark: SparkSession, files: Mapping[str, str | bytes]) -> TableInput
     return TableInput("context", "table", TableColumns("repository", "path", "content"))
 
 
-@pytest.fixture(params=[False, True], ids=["folders", "rows"])
-def rows(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
+UNREAD = {name.replace("app/", "unread/"): text for name, text in ((MIGRATION, ORDERS), (SCRIPT, LATE))}
+NO_TEXT = "unread/supabase/migrations/20240102_none.sql"
+HEAVY = {name.replace("app/", "heavy/"): text for name, text in ((MIGRATION, ORDERS + "-" * SMALL), (SCRIPT, LATE))}
+LABELLED = {f"{name}/shop/migrations/0001_initial.py": DJANGO for name in ("named", "computed", "plain")} | {
+    "named/shop/apps.py": CONFIGURED.format("'sales'"),
+    "computed/shop/apps.py": CONFIGURED.format("f()"),
+}
+AUTH = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t, auth.users;\n"
+SUPABASE = {"r/supabase/config.toml": "", "r/db/a.sql": AUTH, "other/db/a.sql": AUTH}
 
 
-def input_of(spark: SparkSession, plant: Plant, files: Mapping[str, str | bytes], rows: bool) -> Input:
-    where = str(plant(files))
-    return as_rows(spark, files) if rows else FolderInput(where)
+class Audited:
+    """The tables of one audit of all these repositories."""
+
+    def __init__(self, audits: Audits) -> None:
+        self._findings, self._ends, self._quarantined = audits.findings(), audits.ends(), audits.quarantined()
+        self.finding_rows, self.publications = audits.rows("findings"), audits.rows("publications")
+        self._units = audits.rows("units")
+
+    def findings(self, *repositories: str) -> list[dict[str, Any]]:
+        return [finding for finding in self._findings if repository_of(finding["path"]) in repositories]
+
+    def ends(self, *repositories: str) -> dict[str, tuple[str, str | None]]:
+        return {unit: end for unit, end in self._ends.items() if repository_of(unit) in repositories}
+
+    def quarantined(self, repository: str) -> set[tuple[str | None, str | None, str]]:
+        return {lost for lost in self._quarantined if repository_of(lost[0] or lost[1] or "") == repository}
+
+    def counts(self, *repositories: str) -> tuple[int, int, int, int]:
+        """Files, those that were linted, those that are quarantined, and bytes."""
+        units = [row for row in self._units if row["repository"] in repositories]
+        files, linted, quarantined, size = (
+            sum(row[name] for row in units) for name in ("files", "files_linted", "files_quarantined", "bytes")
+        )
+        return files, linted, quarantined, size
 
 
-def test_units_with_context_are_linted_as_lint_does(
-    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
-) -> None:
-    summary = audits.run(input_of(spark, plant, FILES, rows))
+def repository_of(label: str) -> str:
+    return label.split("/")[1]
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["folders", "rows"])
+def audited(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Audited]:
+    """Of the folders, or of their files as the rows of a table."""
+    files: dict[str, str | bytes] = {**FILES, **UNREAD, NO_TEXT: b"\x00", **HEAVY, **LABELLED, **SUPABASE}
+    folder = tmp_path_factory.mktemp("contexts")
+    for name, text in (files | {"r/.git/HEAD": "", "other/.git/HEAD": ""}).items():
+        path = folder / "corpus" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        audits = Audits(spark, folder / "audit")
+        audits.run(as_rows(spark, files) if request.param else FolderInput("corpus"))
+        yield Audited(audits)
+
+
+def test_units_with_context_are_linted_as_lint_does(audited: Audited) -> None:
     repositories = ("corpus/alt", "corpus/app")
     units = [unit for repository in repositories for unit in find_units([repository])]
     assert sum(bool(unit.context) for unit in units) == 3
-    assert Counter(audits.ends()) == Counter({unit.name: ("linted", None) for unit in units})
-    assert exactly(audits.findings()) == exactly(linted(*repositories))
-    assert {row["path"] for row in audits.findings()} >= {f"corpus/{MIGRATION}", f"corpus/{SCRIPT}"}
-    identities = {(row["unit"], row["fingerprint"]) for row in audits.rows("findings")}
-    assert len(identities) == len({fingerprint for _, fingerprint in identities}) == len(audits.findings())
-    assert (summary.metrics["files"], summary.metrics["files_linted"]) == (5, 5)
-    assert summary.metrics["bytes"] == sum(map(len, FILES.values()))
-    publications = {(row["unit"], row["publication"]) for row in audits.rows("publications")}
+    assert Counter(audited.ends("alt", "app")) == Counter({unit.name: ("linted", None) for unit in units})
+    findings = audited.findings("alt", "app")
+    assert exactly(findings) == exactly(linted(*repositories))
+    assert {finding["path"] for finding in findings} >= {f"corpus/{MIGRATION}", f"corpus/{SCRIPT}"}
+    identities = {
+        (row["unit"], row["fingerprint"]) for row in audited.finding_rows if row["repository"] in ("alt", "app")
+    }
+    assert len(identities) == len({fingerprint for _, fingerprint in identities}) == len(findings)
+    assert audited.counts("alt", "app") == (5, 5, 0, sum(map(len, FILES.values())))
+    publications = {
+        (row["unit"], row["publication"]) for row in audited.publications if row["repository"] in ("alt", "app")
+    }
     assert {publication for publication in publications if publication[1] != "p"} == {
         ("corpus/app/supabase/migrations", "shop"),
         ("corpus/app/scripts", "late"),
     }
 
 
-def test_a_context_that_cannot_be_read_is_quarantined_where_it_is_counted(
-    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
-) -> None:
-    second = "app/supabase/migrations/20240102_none.sql"
-    files: dict[str, str | bytes] = {MIGRATION: ORDERS, second: b"\x00", SCRIPT: LATE}
-    summary = audits.run(input_of(spark, plant, files, rows))
-    assert exactly(audits.findings()) == exactly(linted("corpus/app"))
-    assert audits.quarantined() == {("corpus/app/supabase/migrations", f"corpus/{second}", "not-text")}
-    assert (summary.metrics["files_linted"], summary.metrics["files_quarantined"]) == (2, 1)
+def test_a_context_that_cannot_be_read_is_quarantined_where_it_is_counted(audited: Audited) -> None:
+    assert exactly(audited.findings("unread")) == exactly(linted("corpus/unread"))
+    assert audited.quarantined("unread") == {("corpus/unread/supabase/migrations", f"corpus/{NO_TEXT}", "not-text")}
+    assert audited.counts("unread")[:3] == (3, 2, 1)
 
 
-def test_a_unit_whose_context_is_too_large_is_quarantined(
-    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
-) -> None:
-    summary = audits.run(input_of(spark, plant, {MIGRATION: ORDERS + "-" * SMALL, SCRIPT: LATE}, rows))
-    migrations, scripts = "corpus/app/supabase/migrations", "corpus/app/scripts"
-    assert audits.quarantined() == {
+def test_a_unit_whose_context_is_too_large_is_quarantined(audited: Audited) -> None:
+    migration, script = (f"corpus/{name}" for name in HEAVY)
+    migrations, scripts = "corpus/heavy/supabase/migrations", "corpus/heavy/scripts"
+    assert audited.quarantined("heavy") == {
         (migrations, None, "too-large"),
-        (migrations, f"corpus/{MIGRATION}", "too-large"),
+        (migrations, migration, "too-large"),
         (scripts, None, "too-large"),
-        (scripts, f"corpus/{SCRIPT}", "too-large"),
+        (scripts, script, "too-large"),
     }
-    assert (summary.metrics["files"], summary.metrics["files_quarantined"]) == (2, 2)
+    assert audited.counts("heavy")[:3] == (2, 0, 2)
+
+
+def test_the_tables_of_an_application_have_its_label(audited: Audited) -> None:
+    repositories = ("named", "computed", "plain")
+    findings = audited.findings(*repositories)
+    assert exactly(findings) == exactly(linted(*(f"corpus/{repository}" for repository in repositories)))
+    certain = {(repository_of(row["path"]), row["rule"]) for row in findings if row["certainty"] == "certain"}
+    assert certain == {("named", "PUB401")}
+
+
+def test_a_project_of_supabase_is_the_platform_of_its_repository(audited: Audited) -> None:
+    findings = audited.findings("r", "other")
+    assert exactly(findings) == exactly(linted("corpus/r", "corpus/other"))
+    assert [(row["path"], row["rule"]) for row in findings] == [("corpus/other/db/a.sql", "PUB107")]
 
 
 def test_a_unit_is_linted_again_when_its_context_changes(audits: Audits, plant: Plant) -> None:
@@ -123,28 +180,6 @@ def test_a_unit_is_linted_again_when_its_context_changes(audits: Audits, plant: 
     assert exactly(audits.findings("r2")) == exactly(linted("corpus/alt", "corpus/app"))
     refused = {row["path"].split("/")[1] for row in audits.findings("r2") if row["rule"] == "PUB301"}
     assert refused == {"alt"}
-
-
-def test_the_tables_of_an_application_have_its_label(
-    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
-) -> None:
-    files = {f"{name}/shop/migrations/0001_initial.py": DJANGO for name in ("named", "computed", "plain")}
-    files |= {"named/shop/apps.py": CONFIGURED.format("'sales'"), "computed/shop/apps.py": CONFIGURED.format("f()")}
-    audits.run(input_of(spark, plant, files, rows))
-    assert exactly(audits.findings()) == exactly(linted("corpus/named", "corpus/computed", "corpus/plain"))
-    certain = {(row["path"].split("/")[1], row["rule"]) for row in audits.findings() if row["certainty"] == "certain"}
-    assert certain == {("named", "PUB401")}
-
-
-def test_a_project_of_supabase_is_the_platform_of_its_repository(
-    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
-) -> None:
-    auth = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t, auth.users;\n"
-    files = {"r/supabase/config.toml": "", "r/db/a.sql": auth, "other/db/a.sql": auth}
-    plant({"r/.git/HEAD": "", "other/.git/HEAD": ""})
-    audits.run(input_of(spark, plant, files, rows))
-    assert exactly(audits.findings()) == exactly(linted("corpus/r", "corpus/other"))
-    assert [(row["path"], row["rule"]) for row in audits.findings()] == [("corpus/other/db/a.sql", "PUB107")]
 
 
 def test_repositories_in_a_repository_and_links_are_units_as_lint_has_them(audits: Audits, plant: Plant) -> None:

@@ -115,7 +115,7 @@ def test_a_large_repository_is_only_looked_through(plant: Plant) -> None:
     assert {row["repository"]: row["step"] for row in rows} == {"large": "lint", "small": "linted"}
 
 
-@pytest.mark.parametrize("fault", ["loop-in-c", "segfault", "memory"])
+@pytest.mark.parametrize("fault", ["hang", "segfault", "memory"])
 def test_whom_a_fault_is_to_be_blamed_on_is_found_out_later(plant: Plant, fault: str) -> None:
     plant({"a/a.sql": PUBLISHES, "b/b.sql": PUBLISHES + f"-- fault: {fault}\n", "c/c.sql": PUBLISHES})
     rows = rows_of(worker.examine(listed("corpus"), job=job(2.0), at_once=True))
