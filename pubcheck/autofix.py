@@ -99,10 +99,13 @@ def add_ignores(unit: DiscoveredUnit, lint: Lint, *, included: Selection = every
     """Put a comment on every statement that has findings, and one at the end of a file for those of the file."""
 
     def edits(linted: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-        diagnostics = [
-            diagnostic for diagnostic, yes in zip(linted.diagnostics, included(linted.findings), strict=True) if yes
-        ]
-        yield from comments_for([diagnostic for diagnostic in diagnostics if diagnostic.rule != INTERNAL_ERROR])
+        causes: dict[object, Diagnostic] = {}
+        for diagnostic, yes in zip(linted.diagnostics, included(linted.findings), strict=True):
+            if yes and diagnostic.rule != INTERNAL_ERROR:
+                # UPDATE and DELETE of one cause are one finding.
+                refused = (diagnostic.object, diagnostic.publications) if diagnostic.phase == "write" else len(causes)
+                causes.setdefault((diagnostic.rule, diagnostic.span, refused), diagnostic)
+        yield from comments_for(causes.values())
 
     return _change(unit, lint, edits, 1)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pubcheck.cli.app import Command, show
+from pubcheck.cli.app import Command
+from pubcheck.cli.output_files import output_option, write_output
 
 
 @click.command(
@@ -17,7 +18,8 @@ Examples:
   pubcheck completion fish > ~/.config/fish/completions/pubcheck.fish""",
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def command(shell: str) -> int:
+@output_option
+def command(shell: str, output: str | None) -> int:
     """Print a script that makes a shell complete commands, options, rules, consumers, formats and files."""
     # Loaded only for this command.
     from click.shell_completion import get_completion_class
@@ -27,5 +29,4 @@ def command(shell: str) -> int:
 
     completion_class = get_completion_class(shell)
     assert completion_class is not None
-    show([completion_class(cli, {}, "pubcheck", COMPLETION).source()])
-    return 0
+    return write_output(output, [completion_class(cli, {}, "pubcheck", COMPLETION).source()], for_people=True)

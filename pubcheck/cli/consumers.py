@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 import msgspec
 
-from pubcheck.cli.app import Command, completes, show
+from pubcheck.cli.app import Command, completes
+from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.consumers import NAMES
 
 
@@ -22,7 +23,8 @@ Examples:
 @click.option(
     "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
 )
-def command(name: str | None, format_: str) -> None:
+@output_option
+def command(name: str | None, format_: str, output: str | None) -> int:
     """List every consumer that pubcheck knows, or show what one demands, how this is known, and the sources. NAME can
     be a .toml file of your own, which is checked."""
     # Loaded only for this command.
@@ -39,6 +41,6 @@ def command(name: str | None, format_: str) -> None:
         raise click.UsageError(f"there is no consumer {name!r}{hint_for(name)}")
     if format_ == "json":
         document = {key: load(key) for key in ([name] if name is not None else NAMES)}
-        show([msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"], for_people=False)
-        return
-    show(listing() if name is None else page(name))
+        text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+        return write_output(output, [text], for_people=False)
+    return write_output(output, listing() if name is None else page(name), for_people=True)

@@ -69,7 +69,12 @@ arguments, no message, a capture in no known framing, or an internal error.""",
     " published table.",
 )
 @publication_option
-@click.option("--postgres", metavar="MAJOR", help="PostgreSQL version of the publisher.  [default: as for explain]")
+@click.option(
+    "--postgres",
+    metavar="MAJOR",
+    help="PostgreSQL version of the publisher.  [default: the last version in the configuration, the version in a"
+    " pg_dump header, or 18]",
+)
 @complete_option
 @config_option
 @table_options

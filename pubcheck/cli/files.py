@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from pubcheck import __version__
-from pubcheck.cli.app import Command, color_option, completes, show, use_color
+from pubcheck.cli.app import Command, color_option, completes, use_color
 from pubcheck.cli.input_options import (
     config_option,
     configuration,
@@ -21,6 +21,7 @@ from pubcheck.cli.input_options import (
     stdin_option,
     together_option,
 )
+from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.discovery.units import Discovery
 from pubcheck.report import count
@@ -55,6 +56,7 @@ configuration.""",
 )
 @stdin_option
 @config_option
+@output_option
 @color_option
 def command(
     paths: tuple[str, ...],
@@ -65,6 +67,7 @@ def command(
     format_: str,
     stdin_filename: str,
     config_path: str | None,
+    output: str | None,
     color: str,
 ) -> int:
     """Show the files that `lint` would read with the same arguments: their units, their order and the reason.
@@ -82,8 +85,8 @@ def command(
         stdin_filename=stdin_filename,
     )
     as_json = format_ == "json"
-    show(_json(discovery) if as_json else _text(discovery, color=use_color(color)), for_people=not as_json)
-    return 0
+    text = _json(discovery) if as_json else _text(discovery, color=use_color(color, output))
+    return write_output(output, text, for_people=not as_json)
 
 
 class _File(Struct, frozen=True):

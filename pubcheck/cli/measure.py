@@ -9,7 +9,7 @@ import click
 from msgspec.structs import replace
 
 from pubcheck import __version__
-from pubcheck.cli.app import FOUND, Command, complain, completes, show
+from pubcheck.cli.app import FOUND, Command, complain, completes
 from pubcheck.cli.input_options import (
     complete_option,
     config_option,
@@ -20,6 +20,7 @@ from pubcheck.cli.input_options import (
     together_option,
     units_to_read,
 )
+from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
@@ -92,6 +93,7 @@ data that do not fit the table.""",
 @master_option
 @remote_option
 @conf_option
+@output_option
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
 def command(
     paths: tuple[str, ...],
@@ -106,6 +108,7 @@ def command(
     master: str | None,
     remote: str | None,
     conf: tuple[tuple[str, str], ...],
+    output: str | None,
     quiet: bool,
 ) -> int:
     """Count the rows of a table that each publication would publish, from the table's data, with Spark.
@@ -154,16 +157,15 @@ def command(
         return failed(error)
     document = report.Measurement(__version__, report.SCHEMA_VERSION, followed.result.postgres[-1], counted)
     as_json = format_ == "json"
-    show(
-        [report.json(document)] if as_json else (f"{line}\n" for line in report.text(document)), for_people=not as_json
-    )
+    text = [report.json(document)] if as_json else [f"{line}\n" for line in report.text(document)]
+    written = write_output(output, text, for_people=not as_json)
     missing = _missing(linted.reading, followed)
     for entry in missing[:_MOST_NAMED]:
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
     if len(missing) > _MOST_NAMED:
         click.echo(f"pubcheck: left out: {len(missing) - _MOST_NAMED} more; `pubcheck lint` shows them", err=True)
     crash = failure_text((*linted.faults, *followed.replays[-1].faults.faults))
-    return complain(crash) if crash else FOUND if missing else 0
+    return complain(crash) if crash else written or (FOUND if missing else 0)
 
 
 def _counted(

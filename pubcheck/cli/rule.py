@@ -7,7 +7,8 @@ import sys
 import click
 
 from pubcheck import rulebook
-from pubcheck.cli.app import Command, color_option, completes, show, use_color
+from pubcheck.cli.app import Command, color_option, completes, use_color
+from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.config import near_rule
 
 
@@ -20,9 +21,10 @@ Examples:
   pubcheck rule relation-missing""",
 )
 @click.argument("code", metavar="CODE", required=False, shell_complete=completes("codes"))
+@output_option
 @color_option
-def command(code: str | None, color: str) -> None:
-    """Show the page of a rule, given by its code or its name. In a pipe the page is Markdown."""
+def command(code: str | None, output: str | None, color: str) -> int:
+    """Show the page of a rule, given by its code or its name. In a pipe or a file the page is Markdown."""
     if not (code and code.strip()):
         raise click.UsageError("missing rule code or name; `pubcheck rules` lists them")
     rule = rulebook.find(code) or rulebook.find(f"PUB{code}")
@@ -31,9 +33,10 @@ def command(code: str | None, color: str) -> None:
         raise click.UsageError(f"{code} matches several rules: {', '.join(family)}")
     if rule is None:
         raise click.UsageError(f"there is no rule {code}{near_rule(code)}")
-    if use_color(color):
+    if use_color(color, output):
         from pubcheck.cli import rule_terminal
 
-        show([rule_terminal.render(rulebook.body(rule.code))])
+        page = rule_terminal.render(rulebook.body(rule.code))
     else:
-        show([rulebook.body(rule.code) if sys.stdout.isatty() else rulebook.page(rule.code)])
+        page = rulebook.body(rule.code) if output is None and sys.stdout.isatty() else rulebook.page(rule.code)
+    return write_output(output, [page], for_people=True)

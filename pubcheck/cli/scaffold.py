@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pubcheck.cli.app import FOUND, Command, completes, show
+from pubcheck.cli.app import FOUND, Command, completes
 from pubcheck.cli.input_options import (
     config_option,
     configuration,
@@ -14,6 +14,7 @@ from pubcheck.cli.input_options import (
     units_to_read,
     variables_option,
 )
+from pubcheck.cli.output_files import output_option, write_output
 
 
 @click.command(
@@ -53,6 +54,7 @@ input, or an internal error.""",
 @statement_size_option
 @stdin_option
 @config_option
+@output_option
 def command(
     paths: tuple[str, ...],
     consumer: str,
@@ -64,6 +66,7 @@ def command(
     max_statement_size: str | None,
     stdin_filename: str,
     config_path: str | None,
+    output: str | None,
 ) -> int:
     """Write CREATE PUBLICATION and ALTER TABLE statements that satisfy a consumer, for a schema.
 
@@ -90,5 +93,4 @@ def command(
         for name, reason in result.left_out:
             click.echo(f"pubcheck: {name} is left out: {reason}", err=True)
         return FOUND
-    show([result.sql()])
-    return 0
+    return write_output(output, [result.sql()], for_people=False)

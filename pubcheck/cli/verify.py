@@ -95,7 +95,12 @@ or an internal error.""",
     metavar="LOCALE",
     help="The database's collation, such as C.UTF-8. Without it, row filters that depend on it are not evaluated.",
 )
-@click.option("--postgres", metavar="MAJOR", help="PostgreSQL version of the publisher.  [default: as for explain]")
+@click.option(
+    "--postgres",
+    metavar="MAJOR",
+    help="PostgreSQL version of the publisher.  [default: the last version in the configuration, the version in a"
+    " pg_dump header, or 18]",
+)
 @click.option(
     "--format",
     "format_",

@@ -38,6 +38,30 @@ def test_several_reports_of_one_run(schema: str, capsys: pytest.CaptureFixture[s
     ]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("explain", "schema.sql"),
+        ("files", "schema.sql"),
+        ("scaffold", "--consumer", "zero", "schema.sql"),
+        ("rule", "PUB301"),
+        ("rules",),
+        ("rules", "--format", "json"),
+        ("consumers",),
+        ("completion", "fish"),
+        ("schema",),
+    ],
+    ids=" ".join,
+)
+def test_commands_write_to_a_file_what_they_print(
+    command: tuple[str, ...], schema: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = run(list(command))
+    printed = capsys.readouterr().out
+    assert run([*command, "-o", "written.txt"]) == status
+    assert (capsys.readouterr().out, Path("written.txt").read_text()) == ("", printed)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_says_the_rule_on_standard_output(
     name: str, schema: str, capsys: pytest.CaptureFixture[str]
