@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend, Result
-from pubcheck.simulate.executor.modify import run_changes
+from pubcheck.simulate.executor.row_statements import run_changes
 from pubcheck.simulate.executor.utility import define
 from pubcheck.simulate.not_followed import NotFollowed
 

@@ -24,10 +24,10 @@ from pubcheck.simulate.not_followed import NotFollowed
 _PREPARE: Deferred[str, Callable[[Any, Node, Any], Any]] = Deferred(
     "pubcheck.simulate.executor",
     {
-        "DeleteStmt": "delete:prepare_delete",
+        "DeleteStmt": "update_delete:prepare_delete",
         "InsertStmt": "insert:prepare_insert",
         "MergeStmt": "merge:prepare_merge",
-        "UpdateStmt": "update:prepare_update",
+        "UpdateStmt": "update_delete:prepare_update",
     },
 )
 

@@ -10,7 +10,7 @@ from pubcheck.simulate.executor.changes import insert_version
 from pubcheck.simulate.executor.definitions import apply_definition, log_statement
 from pubcheck.simulate.executor.new_constraints import define_and_check
 from pubcheck.simulate.executor.rewrites import alter_table, cluster
-from pubcheck.simulate.executor.select import rows_of
+from pubcheck.simulate.executor.row_statements import rows_of
 from pubcheck.simulate.executor.sequences import change_sequence
 from pubcheck.simulate.executor.settings import set_config
 from pubcheck.simulate.executor.tables import table_of
