@@ -84,7 +84,6 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "consumers.clause_demands": _readers,
     "consumers.conflicts": _readers,
     "consumers.effects": _readers,
-    "consumers.existence": _readers,
     "consumers.member_demands": _readers,
     "consumers.order_demands": _readers,
     "consumers.publication_demands": _readers,

@@ -101,7 +101,7 @@ def readable(context: RuleContext) -> Iterator[Subject]:
 def violations(subject: Subject, demand: Demand) -> Iterator[Violation]:
     """Yield why a publication does not meet a demand."""
     evaluation = _EVALUATIONS.get(type(demand))
-    return evaluation(subject, demand) if evaluation is not None else iter(())  # ``existence`` checks missing ones
+    return evaluation(subject, demand) if evaluation is not None else iter(())  # ``effects`` checks missing ones
 
 
 def _finding_of_cause(
