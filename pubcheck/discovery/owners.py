@@ -28,9 +28,12 @@ def owners_states(root: str) -> list[str]:
     of one file has no ``root``."""
     states = []
     for folder in _FOLDERS if root else ():
+        path = f"{root}/{folder}{OWNERS}"
+        if not os.access(path, os.F_OK):  # in half the time of an error; hardly a repository has one
+            continue
         try:
-            status = os.stat(f"{root}/{folder}{OWNERS}")
-        except (OSError, ValueError):
+            status = os.stat(path)
+        except OSError:
             continue
         states.append(f"{folder}{OWNERS}\t{status.st_size}\t{status.st_mtime_ns}\t{status.st_ino}")
     return states

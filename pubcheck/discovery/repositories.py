@@ -93,8 +93,9 @@ def read_place(place: RepositoryPlace, config: Config, tops: dict[str, str | Non
         return
     walked = walk(path, config, into=place.into, tops=tops)
     top, prefix_length = os.path.abspath(path), len(join(path, ""))
+    prefix = join(top, "")
     files = [
-        (join(top, file_path[prefix_length:]), File(file_path, label_of(file_path), view=view_of(file_path)))
+        (prefix + file_path[prefix_length:], File(file_path, label_of(file_path), view=view_of(file_path)))
         for file_path in walked.files
     ]
     files += [

@@ -70,10 +70,11 @@ def walk(
         if config.respect_gitignore:
             ignoring = ignoring.below(absolute, files)
         files = ignoring.without_ignored(absolute, files, folders=False)
+        inside = join(folder, "")
         for name in files:
             if name == ".gitignore":
                 continue
-            path = join(folder, name)
+            path = inside + name
             if included is not None and included.decide(join(absolute, name), folder=False):
                 result.included.append(path)
             elif included is not None and not _by_name(name):

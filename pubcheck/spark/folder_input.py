@@ -37,13 +37,16 @@ from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.inputs import EmptyInput, InputSize, without_trailing_separators
 from pubcheck.spark.schema import EXAMINED, LISTING, PLACES, arrow, ddl
 from pubcheck.spark.store import Store
+from pubcheck.spark.unit_discovery import encode_files
 
 _LISTED_HERE = 16_000
 """Files that the driver lists."""
 _PLACES = 50_000
 """The number of repositories listed by tasks that the driver holds at a time."""
-_LISTED_IN_A_TASK = 200
-"""Repositories that a task lists."""
+_SAMPLE = 1_000
+"""Files from which the driver estimates how many there are."""
+_LISTED_IN_A_TASK = 5_000
+"""Files that a task lists: a tenth of a second."""
 _SURVEYED = 5_000
 """The number of files scanned in one task. This takes a second; Spark itself takes a twentieth of it."""
 
@@ -68,32 +71,45 @@ class FolderInput:
         return InputSize(repositories, files, size)
 
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
-        places, tops = find_places(self._where, self._config), dict[str, str | None]()
-        first = Chunk()
-        while first.files < _LISTED_HERE and (place := next(places, None)) is not None:
-            first.read(place, self._config, settings, tops)
-        self._written = False
+        places = find_places(self._where, self._config)
+        waiting = list(islice(places, _PLACES))
+        first, number = self._listed_here(waiting, settings)
 
         @cache
         def listing() -> DataFrame:
             return spark.createDataFrame(first.table(), ddl(LISTING))
 
-        while waiting := list(islice(places, _PLACES)):
-            if not self._written:
-                store.write(listing(), "listing", run)
-                self._written = True
-            store.write(self._listed_by_tasks(spark, waiting, settings), "listing", run, more=True)
+        waiting, density = waiting[number:], first.files / max(1, number)
+        self._written = False
+        while waiting:
+            frame = self._listed_by_tasks(spark, waiting, density, settings)
+            store.write(frame if self._written else frame.union(listing()), "listing", run, more=self._written)
+            self._written = True
+            waiting = list(islice(places, _PLACES))
         self._listing = (lambda: store.read(LISTING, "listing", run)) if self._written else listing
         self._totals = _totals(self._listing()) if self._written else first.totals
         if not self._totals.files:
             raise EmptyInput(f"no input: no .sql file under {self.name}")
         return self._totals.state
 
-    def _listed_by_tasks(self, spark: SparkSession, places: Sequence[RepositoryPlace], settings: str) -> DataFrame:
+    def _listed_here(self, places: Sequence[RepositoryPlace], settings: str) -> tuple[Chunk, int]:
+        """Return the repositories of the first places, and the number of these: of all, unless they seem to hold too
+        many files for the driver."""
+        first, tops, number = Chunk(), dict[str, str | None](), 0
+        for number, place in enumerate(places, 1):
+            first.read(place, self._config, settings, tops)
+            if first.files >= min(_SAMPLE, _LISTED_HERE) and first.files * len(places) > number * _LISTED_HERE:
+                break
+        return first, number
+
+    def _listed_by_tasks(
+        self, spark: SparkSession, places: Sequence[RepositoryPlace], density: float, settings: str
+    ) -> DataFrame:
+        """Return the repositories of places as tasks list them; ``density`` is about the number of files of each."""
         columns = {column.name: [getattr(place, column.name) for place in places] for column in PLACES}
         columns["path"] = [os.fsencode(place.path) for place in places]
         frame = spark.createDataFrame(pa.table(columns, arrow(PLACES)), ddl(PLACES))
-        spread = frame.repartition(math.ceil(len(places) / _LISTED_IN_A_TASK))
+        spread = frame.repartition(max(1, math.ceil(len(places) * density / _LISTED_IN_A_TASK)))
         listed = partial(list_places, config=self._config, settings=settings, folder=os.getcwd())
         return spread.mapInArrow(listed, ddl(LISTING))
 
@@ -179,9 +195,7 @@ class Chunk:
     def __init__(self) -> None:
         self.files = self._cost = 0
         self._whole: hashlib._Hash | None = hashlib.sha256()
-        self._columns: tuple[list[object], ...] = tuple([] for _ in LISTING[:-1])
-        self._members: tuple[list[str], list[bytes], list[str | None]] = ([], [], [])
-        self._offsets = [0]
+        self._columns: tuple[list[object], ...] = tuple([] for _ in LISTING)
 
     def read(self, place: RepositoryPlace, config: Config, settings: str, tops: dict[str, str | None]) -> None:
         """Add the repository of a place, if it holds a file to read."""
@@ -197,7 +211,7 @@ class Chunk:
     @property
     def totals(self) -> Totals:
         state = None if self._whole is None else self._whole.hexdigest()
-        return Totals(len(self._offsets) - 1, self.files, self._cost, state)
+        return Totals(len(self._columns[0]), self.files, self._cost, state)
 
     def _add(self, repository: Repository, state: str | None, cost: int) -> None:
         self._cost += cost
@@ -210,26 +224,17 @@ class Chunk:
             *places,
             repository.linked,
             os.fsencode(repository.root),
+            # Absolute: where a worker is, is not known.
+            encode_files((file.label, os.fsencode(path), file.error) for path, file in repository.files),
         )
         for column, value in zip(self._columns, fields, strict=True):
             column.append(value)
-        labels, locations, problems = self._members
-        for path, file in repository.files:
-            labels.append(file.label)
-            locations.append(os.fsencode(path))  # absolute: where a worker is, is not known
-            problems.append(file.error)
         self.files += len(repository.files)
-        self._offsets.append(self.files)
 
     def table(self) -> pa.Table:
         schema = arrow(LISTING)
-        fields = schema.field("members").type.value_type
-        members = [pa.array(values, field.type) for values, field in zip(self._members, fields, strict=True)]
-        nested = pa.ListArray.from_arrays(
-            pa.array(self._offsets, pa.int32()), pa.StructArray.from_arrays(members, fields=list(fields))
-        )
-        columns = [pa.array(values, field.type) for values, field in zip(self._columns, schema, strict=False)]
-        return pa.Table.from_arrays([*columns, nested], schema=schema)
+        columns = [pa.array(values, field.type) for values, field in zip(self._columns, schema, strict=True)]
+        return pa.Table.from_arrays(columns, schema=schema)
 
 
 _TICK, _COARSE = 100_000_000, 2_100_000_000

@@ -256,11 +256,7 @@ LISTING = (
     Column("included", pa.list_(pa.binary()), "files that the configuration includes"),
     Column("linked", _FLAG, "whether one of its files is a link"),
     Column("root", pa.binary(), "its folder"),
-    Column(
-        "members",
-        pa.list_(pa.struct([("path", _TEXT), ("location", pa.binary()), ("problem", _TEXT)])),
-        "its files: label, name for the system, and why it is known already that it cannot be read",
-    ),
+    Column("members", pa.binary(), "its files, encoded: unit_discovery.encode_files"),
 )
 """Repositories in folders."""
 FILES = (

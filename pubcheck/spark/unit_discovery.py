@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -71,6 +71,20 @@ class ScannedFile(Struct, array_like=True):
         return replace(row, view=file.view, context=file.context, sometime=file.sometime, app=file.app, owners=of_file)
 
 
+def encode_files(files: Iterable[tuple[str, bytes, str | None]]) -> bytes:
+    """Return the labels, locations and problems of files as bytes. Spark moves them in a tenth of the time that it
+    takes for rows inside a row."""
+    return _encode(list(files))
+
+
+def decode_files(encoded: bytes) -> list[ScannedFile]:
+    return _decode_files(encoded)
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_files = msgspec.msgpack.Decoder(list[ScannedFile]).decode
+
+
 class Largest(Struct, frozen=True, array_like=True):
     """The bytes that a file may have, and a unit."""
 
@@ -116,7 +130,6 @@ class Facts(Struct, frozen=True, array_like=True):
     names: bytes
 
 
-_encode = msgspec.msgpack.Encoder().encode
 _decode_traits = msgspec.msgpack.Decoder(Traits).decode
 _decode_names = msgspec.msgpack.Decoder(Names).decode
 _NOTHING = Names()

@@ -20,13 +20,14 @@ from pubcheck.discovery.owners import OWNERS
 from pubcheck.spark.costs import SMALL
 from pubcheck.spark.lint_process import Answer, Examine, Limits, LintUnit
 from pubcheck.spark.process_client import ChildProcess
-from pubcheck.spark.schema import EXAMINED, FILES, LISTING, MEMBER, arrow
+from pubcheck.spark.schema import EXAMINED, FILES, MEMBER, arrow
 from pubcheck.spark.unit_discovery import (
     FileInspection,
     FileToInspect,
     Largest,
     RepositoryFiles,
     ScannedFile,
+    decode_files,
     undiscovered,
 )
 from pubcheck.spark.unit_row import MemberRow, Quarantined, UnitRow
@@ -120,14 +121,12 @@ def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordB
 
 def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[RepositoryFiles]:
     for batch in batches:
-        columns = (
-            batch.column(name).to_pylist() for name in ("repository", "cost", "tops", "included", "linked", "root")
-        )
-        for name, *rest, files in zip(*columns, _nested(batch.column("members"), _LISTED), strict=True):
-            yield RepositoryFiles(name, [ScannedFile(*file) for file in files], *rest)
+        columns = (batch.column(name).to_pylist() for name in _LISTED)
+        for name, files, *rest in zip(*columns, strict=True):
+            yield RepositoryFiles(name, decode_files(files), *rest)
 
 
-_LISTED = tuple(field.name for field in LISTING[-1].type.value_type)
+_LISTED = ("repository", "members", "cost", "tops", "included", "linked", "root")
 _MEMBER = tuple(column.name for column in MEMBER)
 _SCANNED = ("problem", "fate", "detail", "trace", "size", "digest", "may_publish", "traits", "names")
 

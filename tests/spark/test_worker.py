@@ -15,7 +15,7 @@ from pubcheck.spark import worker
 from pubcheck.spark.costs import SMALL, cost
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.schema import EXAMINED, LISTING, arrow
-from pubcheck.spark.unit_discovery import Largest
+from pubcheck.spark.unit_discovery import Largest, encode_files
 from pubcheck.spark.worker import Job
 from tests.spark.conftest import Plant, linted
 from tests.spark.faulty import FaultyLinter
@@ -48,10 +48,7 @@ def listed(where: str) -> list[pa.RecordBatch]:
             "tops": [os.fsencode(top) for top in repository.tops],
             "included": [os.fsencode(path) for path in repository.included],
             "linked": repository.linked,
-            "members": [
-                {"path": file.label, "location": os.fsencode(path), "problem": file.error}
-                for path, file in repository.files
-            ],
+            "members": encode_files((file.label, os.fsencode(path), file.error) for path, file in repository.files),
         }
         for repository in find_repositories(where)
     ]
