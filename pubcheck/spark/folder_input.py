@@ -2,6 +2,9 @@
 
 The driver lists the files of a small corpus, which takes less time than to start tasks. Of a larger one it knows only
 the names of the repositories, whose files are listed by tasks. All are read by the workers.
+
+To compare a larger corpus with an earlier run, tasks find the states of its repositories and keep no files. Those of
+repositories that have changed are then listed again.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from itertools import islice
 
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -59,8 +63,9 @@ class FolderInput:
         self.top = _top(where)
         self._where, self._config = where, config
         self._totals = Totals()
-        self._written = False
+        self._written = self._brief = False
         self._listing: Callable[[], DataFrame] | None = None
+        self._list: Callable[[DataFrame, float], None] = lambda places, files: None
 
     def size(self, spark: SparkSession, largest: int) -> InputSize:
         repositories = files = size = 0
@@ -70,7 +75,9 @@ class FolderInput:
             size += state_of(repository, 0, "")[1]
         return InputSize(repositories, files, size)
 
-    def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
+    def look(
+        self, spark: SparkSession, store: Store, run: str, settings: str, largest: int, *, comparing: bool = False
+    ) -> str | None:
         places = find_places(self._where, self._config)
         waiting = list(islice(places, _PLACES))
         first, number = self._listed_here(waiting, settings)
@@ -79,12 +86,18 @@ class FolderInput:
         def listing() -> DataFrame:
             return spark.createDataFrame(first.table(), ddl(LISTING))
 
-        waiting, density = waiting[number:], first.files / max(1, number)
-        self._written = False
-        while waiting:
-            frame = self._listed_by_tasks(spark, waiting, density, settings)
-            store.write(frame if self._written else frame.union(listing()), "listing", run, more=self._written)
+        def list_files(places: DataFrame, files: float) -> None:
+            frame = self._listed_by_tasks(places, files, settings)
+            if not self._written:
+                frame = frame.union(_without_files(listing()) if self._brief else listing())
+            store.write(frame, "listing", run, more=self._written)
             self._written = True
+
+        self._list, self._written = list_files, False
+        waiting, density = waiting[number:] or list(islice(places, _PLACES)), first.files / max(1, number)
+        self._brief = comparing and bool(waiting)
+        while waiting:
+            list_files(_frame(spark, waiting), len(waiting) * density)
             waiting = list(islice(places, _PLACES))
         self._listing = (lambda: store.read(LISTING, "listing", run)) if self._written else listing
         self._totals = _totals(self._listing()) if self._written else first.totals
@@ -102,15 +115,10 @@ class FolderInput:
                 break
         return first, number
 
-    def _listed_by_tasks(
-        self, spark: SparkSession, places: Sequence[RepositoryPlace], density: float, settings: str
-    ) -> DataFrame:
-        """Return the repositories of places as tasks list them; ``density`` is about the number of files of each."""
-        columns = {column.name: [getattr(place, column.name) for place in places] for column in PLACES}
-        columns["path"] = [os.fsencode(place.path) for place in places]
-        frame = spark.createDataFrame(pa.table(columns, arrow(PLACES)), ddl(PLACES))
-        spread = frame.repartition(max(1, math.ceil(len(places) * density / _LISTED_IN_A_TASK)))
-        listed = partial(list_places, config=self._config, settings=settings, folder=os.getcwd())
+    def _listed_by_tasks(self, places: DataFrame, files: float, settings: str) -> DataFrame:
+        """Return the repositories of places as tasks list them, which hold about so many files."""
+        spread = places.repartition(max(1, math.ceil(files / _LISTED_IN_A_TASK)))
+        listed = partial(list_places, config=self._config, settings=settings, folder=os.getcwd(), brief=self._brief)
         return spread.mapInArrow(listed, ddl(LISTING))
 
     def repositories(self, job: worker.Job) -> DataFrame:
@@ -118,17 +126,29 @@ class FolderInput:
 
     def _listed(self) -> DataFrame:
         assert self._listing is not None
-        return self._listing()
+        return self._listing().where(F.col("members").isNull() == F.lit(self._brief))
 
     def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:
-        listing = self._listed()
-        if standing is None:
-            parts = tasks(self._totals.cost)
-        else:
+        listing, files = self._listed(), float(self._totals.files)
+        if standing is not None:
             listing = listing.join(standing.of("changed"), "repository", "left_semi")
-            parts = math.ceil(self._totals.files * standing.changed / self._totals.repositories / _SURVEYED)
+            files *= standing.changed / self._totals.repositories
+        if self._brief:
+            listing = self._listed_again(listing, files)
+        parts = tasks(self._totals.cost) if standing is None else math.ceil(files / _SURVEYED)
         examine = partial(worker.examine, job=job, at_once=standing is None)
         return listing.repartition(parts).mapInArrow(examine, ddl(EXAMINED))
+
+    def _listed_again(self, repositories: DataFrame, files: float) -> DataFrame:
+        """Return repositories with their files, of which there are about so many. Their states and numbers of files
+        are those of now from here on: a file may have been written meanwhile."""
+        self._brief = False
+        self._list(repositories.select(F.col("repository").alias("name"), "path", "into"), files)
+        listing = self._listed()
+        difference = repositories.select(-F.col("files")).union(listing.select("files")).toDF("files")
+        change = difference.agg(F.sum("files")).collect()[0][0] or 0
+        self._totals = replace(self._totals, files=self._totals.files + change)
+        return listing
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
         placed = units.repartition(parts, "salt").select(*(column.name for column in EXAMINED))
@@ -143,6 +163,16 @@ class FolderInput:
     def forget(self, store: Store, run: str) -> None:
         if self._written:
             store.remove("listing", run)
+
+
+def _frame(spark: SparkSession, places: Sequence[RepositoryPlace]) -> DataFrame:
+    columns = {column.name: [getattr(place, column.name) for place in places] for column in PLACES}
+    columns["path"] = [os.fsencode(place.path) for place in places]
+    return spark.createDataFrame(pa.table(columns, arrow(PLACES)), ddl(PLACES))
+
+
+def _without_files(listing: DataFrame) -> DataFrame:
+    return listing.withColumn("members", F.lit(None).cast("binary"))
 
 
 def _top(where: str) -> str:
@@ -176,13 +206,13 @@ def _totals(listing: DataFrame) -> Totals:
 
 
 def list_places(
-    batches: Iterable[pa.RecordBatch], *, config: Config, settings: str, folder: str
+    batches: Iterable[pa.RecordBatch], *, config: Config, settings: str, folder: str, brief: bool
 ) -> Iterator[pa.RecordBatch]:
     """Return the repositories of places (``schema.PLACES``) that hold a file to read; their paths may be relative to a
-    ``folder``."""
+    ``folder``. ``brief``: without their files."""
     tops: dict[str, str | None] = {}
     for batch in batches:
-        chunk = Chunk()
+        chunk = Chunk(brief=brief)
         with chdir(folder) if os.path.isdir(folder) else nullcontext():
             for row in batch.to_pylist():
                 chunk.read(RepositoryPlace(**{**row, "path": os.fsdecode(row["path"])}), config, settings, tops)
@@ -190,9 +220,10 @@ def list_places(
 
 
 class Chunk:
-    """Repositories, held as columns: a fraction of what they take as rows."""
+    """Repositories, held as columns: a fraction of what they take as rows. ``brief``: without their files."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, brief: bool = False) -> None:
+        self._brief = brief
         self.files = self._cost = 0
         self._whole: hashlib._Hash | None = hashlib.sha256()
         self._columns: tuple[list[object], ...] = tuple([] for _ in LISTING)
@@ -202,7 +233,7 @@ class Chunk:
         begun = time.time_ns()
         for repository in read_place(place, config, tops):
             state, size = state_of(repository, begun, settings)
-            self._add(repository, state, cost(size, len(repository.files)))
+            self._add(place, repository, state, cost(size, len(repository.files)))
             if state is None:
                 self._whole = None
             elif self._whole is not None:
@@ -213,9 +244,11 @@ class Chunk:
         state = None if self._whole is None else self._whole.hexdigest()
         return Totals(len(self._columns[0]), self.files, self._cost, state)
 
-    def _add(self, repository: Repository, state: str | None, cost: int) -> None:
+    def _add(self, place: RepositoryPlace, repository: Repository, state: str | None, cost: int) -> None:
         self._cost += cost
         places = ([os.fsencode(path) for path in paths] for paths in (repository.tops, repository.included))
+        # Absolute: where a worker is, is not known.
+        files = ((file.label, os.fsencode(path), file.error) for path, file in repository.files)
         fields = (
             repository.name,
             state,
@@ -224,8 +257,9 @@ class Chunk:
             *places,
             repository.linked,
             os.fsencode(repository.root),
-            # Absolute: where a worker is, is not known.
-            encode_files((file.label, os.fsencode(path), file.error) for path, file in repository.files),
+            os.fsencode(place.path),
+            place.into,
+            None if self._brief else encode_files(files),
         )
         for column, value in zip(self._columns, fields, strict=True):
             column.append(value)

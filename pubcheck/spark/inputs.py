@@ -37,9 +37,12 @@ class Input(Protocol):
     def size(self, spark: SparkSession, largest: int) -> InputSize:
         """Return how much there is to read, without reading it. Raises BadInput."""
 
-    def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
+    def look(
+        self, spark: SparkSession, store: Store, run: str, settings: str, largest: int, *, comparing: bool = False
+    ) -> str | None:
         """Find the repositories and return the state of all of them, including ``settings``; None if the state is
-        unknown. A file may have ``largest`` bytes. Raises EmptyInput, BadInput."""
+        unknown. A file may have ``largest`` bytes. ``comparing``: they are compared with those of an earlier run, so
+        that only some may be read. Raises EmptyInput, BadInput."""
 
     def repositories(self, job: worker.Job) -> DataFrame:
         """Return one row per repository with its number of files and its state, which changes when the repository

@@ -147,7 +147,8 @@ class _Running:
         source, options, rules = self._source, self._options, self._job.rules
         self._steps("listing", "listing files")
         preparing = self._pool.submit(incremental.prepared, self._store, options, rules, source.name)
-        state = source.look(self._spark, self._store, options.run, rules, options.largest_file)
+        comparing = options.since is not None
+        state = source.look(self._spark, self._store, options.run, rules, options.largest_file, comparing=comparing)
         earlier, notes = preparing.result()
         if earlier is None:
             return state, None, None, notes

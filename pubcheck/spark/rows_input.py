@@ -79,7 +79,16 @@ class RowsInput(ABC):
         ).collect()[0]
         return InputSize(row[0], row[1], row[2] or 0, row[3] - row[1])
 
-    def look(self, spark: SparkSession, store: Store | None, run: str, settings: str, largest: int) -> None:
+    def look(
+        self,
+        spark: SparkSession,
+        store: Store | None,
+        run: str,
+        settings: str,
+        largest: int,
+        *,
+        comparing: bool = False,
+    ) -> None:
         self._settings = settings
         self._list(spark, largest)
         if not self.count():

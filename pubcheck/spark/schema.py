@@ -256,7 +256,8 @@ LISTING = (
     Column("included", pa.list_(pa.binary()), "files that the configuration includes"),
     Column("linked", _FLAG, "whether one of its files is a link"),
     Column("root", pa.binary(), "its folder"),
-    Column("members", pa.binary(), "its files, encoded: unit_discovery.encode_files"),
+    *PLACES[1:],
+    Column("members", pa.binary(), "its files, encoded: unit_discovery.encode_files; null if they are not listed yet"),
 )
 """Repositories in folders."""
 FILES = (

@@ -95,7 +95,11 @@ def test_a_corpus_that_has_not_changed_is_carried_over_whole(audits: Audits, pla
 
 
 @pytest.mark.usefixtures("settled")
-def test_of_repositories_only_those_that_have_changed_are_looked_at(audits: Audits, plant: Plant) -> None:
+def test_of_repositories_only_those_that_have_changed_are_looked_at(
+    audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where tasks list them: then first of all their states, and then the files of some."""
+    monkeypatch.setattr("pubcheck.spark.folder_input._LISTED_HERE", 1)
     linter = FaultyLinter()
     names = ("same", "other", "touched", "changed", "gone", "grown")
     corpus = plant({f"{name}/a.sql": PUBLISHES for name in names} | {"error/a.sql": PUBLISHES + "-- fault: error\n"})

@@ -72,8 +72,17 @@ def pack(files: dict[str, str | bytes], folder: Path) -> None:
 class ArchivesReadOnce(ObjectInput):
     """Archives that are deleted when their files were counted."""
 
-    def look(self, spark: SparkSession, store: Store | None, run: str, settings: str, largest: int) -> None:
-        super().look(spark, store, run, settings, largest)
+    def look(
+        self,
+        spark: SparkSession,
+        store: Store | None,
+        run: str,
+        settings: str,
+        largest: int,
+        *,
+        comparing: bool = False,
+    ) -> None:
+        super().look(spark, store, run, settings, largest, comparing=comparing)
         shutil.rmtree(self.name)
 
 

@@ -48,6 +48,8 @@ def listed(where: str) -> list[pa.RecordBatch]:
             "tops": [os.fsencode(top) for top in repository.tops],
             "included": [os.fsencode(path) for path in repository.included],
             "linked": repository.linked,
+            "path": os.fsencode(repository.root),
+            "into": True,
             "members": encode_files((file.label, os.fsencode(path), file.error) for path, file in repository.files),
         }
         for repository in find_repositories(where)
