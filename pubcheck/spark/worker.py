@@ -80,10 +80,7 @@ class Job(Struct, frozen=True):
         """The process of this worker: it outlives a task, for Spark gives a worker many."""
         global _child
         if _child is None or (_child.linter, _child.limits) != (self.linter, self.limits):
-            # Values here are many and have no cycles, and Spark runs the garbage collector after each task: the modules
-            # loaded until now are left out. Nobody resets this, because the worker does nothing else.
-            gc.set_threshold(100_000)
-            gc.freeze()
+            relieve_collector()
             if _child is not None:
                 _child.close()
             _child = ChildProcess(self.linter, self.limits)
@@ -102,6 +99,13 @@ class Job(Struct, frozen=True):
 
 
 _child: ChildProcess | None = None
+
+
+def relieve_collector() -> None:
+    """Let the garbage collector run seldom, and leave out the modules that are loaded, because values here are many and
+    have no cycles, and Spark runs it after each task. Nobody resets this: the worker does nothing else."""
+    gc.set_threshold(100_000)
+    gc.freeze()
 
 
 # Which units there are.
