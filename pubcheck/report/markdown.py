@@ -18,6 +18,8 @@ _LISTED = 200
 """Findings in the table."""
 _MEANINGFUL = re.compile(r"([\\`*_{}\[\]<>|#~&!])")
 """Characters that may mean something to Markdown, or begin HTML."""
+_REFERENCE = re.compile(r"(@|#)(?=\w)")
+"""What hosts take for the name of a user, who gets a mail, or the number of an issue: also where it is escaped."""
 _SIGNS = {"error": "🔴", "warning": "🟠", "note": "🔵"}
 
 
@@ -52,4 +54,6 @@ def _place(entry: Entry) -> str:
 
 def _text(text: str) -> str:
     """Return a text that Markdown shows as it is, on one line."""
-    return "<br>".join(_MEANINGFUL.sub(r"\\\1", escape(line)) for line in text.splitlines())
+    return "<br>".join(
+        _REFERENCE.sub(r"\1<!-- -->", _MEANINGFUL.sub(r"\\\1", escape(line))) for line in text.splitlines()
+    )

@@ -157,6 +157,15 @@ def test_nothing_found_is_a_whole_document_in_every_format() -> None:
     assert [case.get("name") for case in ElementTree.fromstring(empty["junit"]).iter("testcase")] == ["no findings"]
 
 
+def test_a_comment_of_markdown_calls_nobody_and_refers_to_no_issue() -> None:
+    """Hosts link names behind @ and numbers behind # also where a backslash escapes them, but not across a comment."""
+    report = reported(diagnostic(span(ORDERS, "orders"), message='table "@someone" #12, a @> b'))
+    text = rendered(report, "markdown")
+    assert "@<!-- -->someone" in text
+    assert "#<!-- -->12" in text
+    assert "a @\\> b" in text
+
+
 def test_an_absolute_path_is_a_file_uri_and_a_relative_one_stays_relative() -> None:
     def uri(label: str) -> str:
         report = reported(diagnostic(Span(Source(label, ""), 0, 0)))
