@@ -133,11 +133,6 @@ class History:
         session misses it."""
 
     @property
-    def is_relevant(self) -> bool:
-        """Whether statements may affect a publication or subscription."""
-        return bool(self.session.catalog.publications or self.session.catalog.subscriptions)
-
-    @property
     def anything_unpublished(self) -> bool:
         """Whether a statement took something out of a publication, or something new may be missing in one."""
         notes = (

@@ -413,8 +413,3 @@ def axis_of(oid: int, typmod: int) -> Axis | None:
     if oid in STRINGS:
         return Strings(max(typmod - 4, 0), oid == oids.BPCHAR)
     return None
-
-
-def sorted_cuts(cuts: Iterable[Key]) -> list[Key]:
-    """Return keys in their order, each once."""
-    return sorted(set(cuts))

@@ -95,8 +95,6 @@ _DOUBLE = frozenset((602, 604, 3904 + 22, 3908, 3910, 3926, 4532, 4533, 4535, 45
 """Types of variable length that are aligned to 8 bytes: path, polygon, and the ranges of 8-byte types."""
 _PLAIN = frozenset((22, 30, 3615))
 """Types that are never compressed nor out of line, nor have short headers: int2vector, oidvector, tsquery."""
-_MAIN = frozenset((650, 869, 1700, 3904, 3906, 3908, 3910, 3912, 3926))
-"""Types with storage MAIN: inet, cidr, numeric; ranges are EXTENDED, see ``storage_of``."""
 
 Measure = Callable[[Any], int]
 

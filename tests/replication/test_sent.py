@@ -11,7 +11,6 @@ from pubcheck.postgres.replication.published_changes import (
     published_by,
     published_of,
     unpublished_members,
-    unused_clauses,
 )
 from pubcheck.postgres.replication.subscription_set import Combined, combine
 from tests.postgres.ddl.support import find, fold
@@ -143,26 +142,6 @@ def test_what_is_accepted_and_never_sent() -> None:
         catalog.relations[table.relation].name for table in publication_tables(catalog, catalog.publication_names["p"])
     }
     assert shown == {"pt1", "pt2", "pt3"}
-
-
-def test_filters_and_lists_that_never_count() -> None:
-    catalog = catalog_of(
-        f"""{TREE};
-        CREATE PUBLICATION p FOR TABLE pt, s.leaf WHERE (id > 5){ROOT};
-        CREATE PUBLICATION q FOR TABLE other WHERE (id > 5), TABLES IN SCHEMA public;
-        CREATE PUBLICATION r FOR TABLE pt, s.leaf WHERE (id > 5)
-        """
-    )
-
-    def unused(publication: str) -> list[tuple[int, int]]:
-        return [
-            (clause.entry.relation, clause.by)
-            for clause in unused_clauses(catalog, catalog.publication_names[publication])
-        ]
-
-    assert unused("p") == [(oid(catalog, "s.leaf"), oid(catalog, "pt"))]
-    assert unused("q") == [(oid(catalog, "other"), 0)]
-    assert unused("r") == []
 
 
 def test_an_operation_that_only_an_overruled_publication_publishes_is_sent_unfiltered() -> None:

@@ -208,31 +208,3 @@ def _starts(catalog: Catalog, publication: int) -> Iterator[int]:
         yield catalog.publication_rels[member].relation
     for schema in catalog.schemas_of.get(publication):
         yield from catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
-
-
-class UnusedClause(Struct, frozen=True, gc=False):
-    """A membership whose filter or column list never counts in its publication.
-
-    ``by`` is the ancestor under which the table's changes are sent, or 0 where its schema is published as well, which
-    voids the filter.
-    """
-
-    entry: PublicationRel
-    by: int
-
-
-def unused_clauses(catalog: Catalog, publication: int) -> list[UnusedClause]:
-    """The filters and column lists of a publication's members that the server accepts and never looks at."""
-    row = catalog.publications[publication]
-    result: list[UnusedClause] = []
-    for member in catalog.members_of.get(publication):
-        entry = catalog.publication_rels[member]
-        if entry.filter is None and entry.columns is None:
-            continue
-        relation = catalog.relations[entry.relation]
-        arrives = route(catalog, row, relation)
-        if arrives is not None and arrives.level > 0:
-            result.append(UnusedClause(entry, arrives.arrives_as))
-        elif entry.filter is not None and (publication, relation.namespace) in catalog.schema_members:
-            result.append(UnusedClause(entry, 0))
-    return result

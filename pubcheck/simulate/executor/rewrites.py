@@ -61,10 +61,6 @@ def _named_values(session: Backend, relation: Relation) -> list[dict[str, Any]]:
     return [{column.name: version.get(column.number) for column in columns} for version in versions]
 
 
-_BINARY_COMPATIBLE = frozenset(((25, 1043), (1043, 25)))
-"""text and varchar: a type change between them leaves the rows as they are, if no length is checked."""
-
-
 def alter_table(session: Backend, node: Node) -> Result:
     rv = node["relation"]
     relation = session.catalog_session.find_relation(rv)
