@@ -214,7 +214,7 @@ def _simulated(
     if text.text is None:
         raise click.UsageError(f"--script: {script}: {text.problem}")
     major = linted.followed.replays[-1].catalog.major.number
-    return simulate(major, setup, list(steps(Source(script, text.text))), publications, options, settings)
+    return simulate(major, setup, steps(Source(script, text.text)), publications, options, settings)
 
 
 class _Run:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from pubcheck.simulate.transactions import ABORTED
+
 _STEP = 32
 """Free space is known in steps of so many bytes."""
 _CATEGORIES = 256
@@ -55,6 +57,8 @@ KeyOf = Callable[[Any], Key | None]
 _PAGE, _ITEM = 8192 - 24, 4
 """Bytes of a page without its header, and of the pointer to a row."""
 _LEAST_FREE = 8192 // 10
+_CROWDED = 1024
+"""Versions of a table before dead ones are looked for."""
 """A page with less room is pruned when it is read."""
 
 
@@ -102,6 +106,13 @@ class Version(dict[int, Any]):
         self.locks: dict[int, int] = {}
         self.place = self.root = (0, 0)
         self.table = 0
+
+
+def _is_dead(version: Version, states: Mapping[int, int], oldest: int) -> bool:
+    """Whether a transaction before ``oldest`` removed a version, or an aborted one made it."""
+    if states[version.xmin] == ABORTED:
+        return True
+    return bool(version.xmax) and states[version.xmax] > 0 and version.xmax < oldest
 
 
 class UniqueIndex:
@@ -172,10 +183,9 @@ class _Page:
         for place, version in enumerate(self.items):
             if not isinstance(version, Version):
                 continue
-            deleted = version.xmax and states[version.xmax]
-            if states[version.xmin] == 0 or (deleted > 0 and version.xmax < oldest):
+            if _is_dead(version, states, oldest):
                 self.items[place] = _POINTER if version.root == version.place else None
-            elif deleted:
+            elif version.xmax and states[version.xmax]:
                 self.note_prunable(version.xmax)
         while self.items and self.items[-1] is None:
             self.items.pop()
@@ -186,10 +196,14 @@ class _Page:
 class Storage:
     """The rows of one table (a relation's file). ``made_by``: the id of the transaction that created the file."""
 
-    __slots__ = ("_free_space", "_pages", "_targets", "indexes", "made_by", "versions")
+    __slots__ = ("_crowded_at", "_free_space", "_pages", "_targets", "entries", "indexes", "made_by", "versions")
 
     def __init__(self, made_by: int = 0) -> None:
         self.versions: list[Version] = []
+        """Those that somebody may see or that are in conflict with others, and some dead ones."""
+        self.entries = 0
+        """The number of versions that were added to the indexes."""
+        self._crowded_at = _CROWDED
         self.indexes: dict[int, UniqueIndex] = {}
         self.made_by = made_by
         self._pages: list[_Page] = []
@@ -259,8 +273,30 @@ class Storage:
                     index.add(key, version)
         return index
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether many of the versions may be dead."""
+        return len(self.versions) >= self._crowded_at
+
+    def forget_dead(self, states: Mapping[int, int], oldest: int) -> None:
+        """Take versions that nobody sees out of the indexes. The pages keep them until they are pruned."""
+        versions, self.versions = self.versions, []
+        for version in versions:
+            if _is_dead(version, states, oldest):
+                version.locks.clear()
+            else:
+                self.versions.append(version)
+        for index in self.indexes.values():
+            index.entries = {}  # who reads the former ones goes on with them
+            for version in self.versions:
+                key = index.key_of(version)
+                if key is not None:
+                    index.add(key, version)
+        self._crowded_at = max(_CROWDED, 2 * len(self.versions))
+
     def add(self, version: Version) -> None:
         self.versions.append(version)
+        self.entries += 1
         for index in self.indexes.values():
             key = index.key_of(version)
             if key is not None:

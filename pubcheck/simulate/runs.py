@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, Protocol
 
 from msgspec import Struct, field
 
@@ -12,28 +13,42 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newest_version
-from pubcheck.simulate.decoding.slot import Reader, Row
+from pubcheck.simulate.decoding.slot import Reader, Row, Slot
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.script import Step
 from pubcheck.simulate.server_state import SECOND
+
+_LONG_LOG = 10_000
+"""Records after which the log is read and dropped."""
+
+
+class Rows(Protocol):
+    """What takes the rows of a slot."""
+
+    def extend(self, rows: Iterable[Row], /) -> None: ...
+
+    def __iter__(self) -> Iterator[Row]: ...
 
 
 class Request(Struct, frozen=True):
     """What to run and how to read it.
 
     ``publications`` are names; without any, all that the schema creates. ``options`` are the plugin's, ``settings``
-    those of the session that reads. ``live``: a walsender reads while the script runs. ``clock`` is the time at which
-    the script begins, in microseconds since 2000; without it times are made up, and statements that ask for it are not
-    followed. ``seed`` makes up the values of random() and gen_random_uuid(), which are not followed without it.
+    those of the session that reads. ``live``: a walsender reads while the script runs. ``in_parts``: the slot is also
+    read whenever the log is long, and the log is dropped, so that memory does not grow with the script. ``clock`` is
+    the time at which the script begins, in microseconds since 2000; without it times are made up, and statements that
+    ask for it are not followed. ``seed`` makes up the values of random() and gen_random_uuid(), which are not followed
+    without it.
     """
 
     schema: Sequence[Step]
-    script: Sequence[Step]
+    script: Iterable[Step]
     publications: tuple[str, ...]
     plugin: str = "pgoutput"
     options: Mapping[str, str] = {}
     settings: Mapping[str, str] = {}
     live: bool = False
+    in_parts: bool = False
     clock: int | None = None
     seed: int | None = None
 
@@ -43,19 +58,21 @@ class Run(Struct):
 
     ``notices`` are what psql would show: errors of statements, and of decoding. ``refusals`` are the statements of the
     script that were refused, ``error`` the error at which decoding stopped. ``stopped``: a script ended at an error
-    (ON_ERROR_STOP). ``ends`` has the end of the log after each statement of the script, ``versions`` the catalogs
-    before it and after each of its definitions. ``streaming`` is pgoutput's option.
+    (ON_ERROR_STOP). ``ends`` has the end of the log after each statement of the script, ``lines`` the
+    lines of the statements, ``versions`` the catalogs before it and after each of its definitions. ``streaming`` is
+    pgoutput's option.
     """
 
     major: int
     plugin: str
     streaming: Literal["off", "on", "parallel"]
-    rows: list[Row] = field(default_factory=list)
+    rows: Rows = field(default_factory=list[Row])
     notices: list[str] = field(default_factory=list)
     refusals: list[tuple[Step, ServerError]] = field(default_factory=list)
     error: ServerError | None = None
     stopped: bool = False
-    ends: list[int] = field(default_factory=list)
+    ends: array[int] = field(default_factory=lambda: array("Q"))
+    lines: array[int] = field(default_factory=lambda: array("Q"))
     versions: dict[int, Catalog] = field(default_factory=dict)
 
     @property
@@ -63,12 +80,12 @@ class Run(Struct):
         return self.stopped or self.error is not None
 
 
-def run(request: Request, major: int) -> Run:
-    """Run a request on one major. Raises NotFollowed."""
+def run(request: Request, major: int, rows: Rows | None = None) -> Run:
+    """Run a request on one major. ``rows`` takes the rows of the slot, instead of a list. Raises NotFollowed."""
     clock = None if request.clock is None else _Clock(request.clock)
     database = Database(major, clock=clock, seed=request.seed)
     options = dict(request.options)
-    result = Run(major, request.plugin, _streaming(options))
+    result = Run(major, request.plugin, _streaming(options), [] if rows is None else rows)
     for step in request.schema:
         _run_step(database, step, result)
         if result.stopped:
@@ -106,24 +123,55 @@ class _Clock:
 
 def _decoded(database: Database, request: Request, options: Mapping[str, str], result: Run) -> None:
     """Run the script, and read the slot meanwhile or afterwards."""
-    reader: Reader | None = None
+    reading: _Reading | None = None
     try:
         slot = database.slot(request.plugin, two_phase=asks_for_two_phase(options))
+        reading = _Reading(slot, request, options, result)
         if request.live:
-            reader = slot.start(request.settings, **options)
-        _run_script(database, request.script, result, reader)
-        if reader is None:
-            reader = slot.start(request.settings, **options)
-            result.rows += [row[:3] for row in reader.receive()]
-            reader.end()
+            reading.start()
+        _run_script(database, request.script, result, reading)
+        if not request.live:
+            reading.read()
+            reading.end()
     except ServerError as error:
         result.error = error
-    if reader is not None:
-        if request.live:
-            result.rows += [row[:3] for row in reader.sent()]
-        result.notices += reader.notices
+    if reading is not None:
+        reading.finish()
     if result.error is not None:
         result.notices += _lines(result.error)
+
+
+class _Reading:
+    """What reads a slot while a script runs, or afterwards."""
+
+    def __init__(self, slot: Slot, request: Request, options: Mapping[str, str], result: Run) -> None:
+        self._slot, self._request, self._options, self._result = slot, request, options, result
+        self._reader: Reader | None = None
+
+    def start(self) -> Reader:
+        if self._reader is None:
+            self._reader = self._slot.start(self._request.settings, **self._options)
+        return self._reader
+
+    def after_statement(self) -> None:
+        if self._request.live:
+            self.read()
+        elif self._request.in_parts and len(self._slot.server.log.records) > _LONG_LOG:
+            self.read()
+            self.start().forget_log()
+
+    def read(self) -> None:
+        self._result.rows.extend(row[:3] for row in self.start().receive())
+
+    def end(self) -> None:
+        self.start().end()
+
+    def finish(self) -> None:
+        """Take what was written before an error, and the notices."""
+        if self._reader is not None:
+            if self._request.live:
+                self._result.rows.extend(row[:3] for row in self._reader.sent())
+            self._result.notices += self._reader.notices
 
 
 def _streaming(options: Mapping[str, str]) -> Literal["off", "on", "parallel"]:
@@ -133,16 +181,16 @@ def _streaming(options: Mapping[str, str]) -> Literal["off", "on", "parallel"]:
     return "on" if value in ("on", "true") else "off"
 
 
-def _run_script(database: Database, script: Sequence[Step], result: Run, reader: Reader | None) -> None:
+def _run_script(database: Database, script: Iterable[Step], result: Run, reading: _Reading) -> None:
     """Run the script up to its end, or to the error that stops it."""
     for step in script:
         error = _run_step(database, step, result)
         if error is not None:
             result.refusals.append((step, error))
         result.ends.append(database.position)
+        result.lines.append(step.line)
         _note_version(database, result)
-        if reader is not None:
-            result.rows += [row[:3] for row in reader.receive()]
+        reading.after_statement()
         if result.stopped:
             return
 

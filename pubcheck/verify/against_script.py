@@ -18,31 +18,32 @@ from pubcheck.stream import Decoder
 from pubcheck.stream.framing.frame import Frame
 from pubcheck.verify.alignment import Difference, Group, Groups, Item, differences
 from pubcheck.verify.publisher import Publisher, State
+from pubcheck.verify.spooled_rows import SpooledRows
 from pubcheck.verify.verifier import StreamFinding, Verifier
 
 
 class Simulation(Struct, frozen=True):
     """A script that was run. ``rows`` are positions, transaction ids and data of the expected messages; ``ends`` the
-    end of the log after each of ``steps``. ``refusals`` are the errors of statements, with
+    end of the log after each statement, whose lines are ``lines``. ``refusals`` are the errors of statements, with
     their lines; ``error`` is the error at which decoding stops."""
 
     publisher: Publisher
-    rows: Sequence[tuple[int, int, bytes]]
-    steps: Sequence[Step]
+    rows: Iterable[tuple[int, int, bytes]]
+    lines: Sequence[int]
     ends: Sequence[int]
     refusals: Sequence[tuple[int, ServerError]] = ()
     error: ServerError | None = None
 
-    def step_at(self, lsn: int) -> Step | None:
-        """Return the step that wrote the record at a position."""
+    def line_at(self, lsn: int) -> int | None:
+        """Return the line of the statement that wrote the record at a position."""
         index = bisect_right(self.ends, lsn)
-        return self.steps[index] if index < len(self.steps) else None
+        return self.lines[index] if index < len(self.lines) else None
 
 
 def simulate(
     major: int,
     setup: Sequence[Step],
-    script: Sequence[Step],
+    script: Iterable[Step],
     publications: Sequence[str],
     options: Mapping[str, str],
     settings: Mapping[str, str] = {},
@@ -50,10 +51,10 @@ def simulate(
     """Run a schema and a script. ``settings`` are those of the session that reads the slot. Raises NotFollowed."""
     names = tuple(publications)
     own = {name: value for name, value in options.items() if name != "publication_names"}
-    result = run(Request(setup, script, names, options=own, settings=settings), major)
+    result = run(Request(setup, script, names, options=own, settings=settings, in_parts=True), major, SpooledRows())
     states = [State(Session(catalog, complete=True), names) for catalog in result.versions.values()]
     refusals = tuple((step.line, error) for step, error in result.refusals)
-    return Simulation(Publisher(states), result.rows, tuple(script), tuple(result.ends), refusals, result.error)
+    return Simulation(Publisher(states), result.rows, result.lines, result.ends, refusals, result.error)
 
 
 class ScriptVerifier:
@@ -149,8 +150,8 @@ class ScriptVerifier:
         return self._finding("PUB858", f"is not expected: {item}; {why}", item.number, item)
 
     def _statement(self, item: Item) -> str:
-        step = None if item.lsn is None else self._simulation.step_at(item.lsn)
-        return "" if step is None else f", by the statement in line {step.line} of the script"
+        line = None if item.lsn is None else self._simulation.line_at(item.lsn)
+        return "" if line is None else f", by the statement in line {line} of the script"
 
     def _finding(self, rule: str, text: str, number: int, item: Item | None = None) -> StreamFinding:
         return StreamFinding(

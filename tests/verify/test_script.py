@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from pubcheck.postgres.errors import ServerError
+from pubcheck.simulate import Database
+from pubcheck.simulate.runs import Request, run
 from pubcheck.simulate.script import Step, steps
 from pubcheck.source import Source
 from pubcheck.stream import Decoder, Delete, Insert, Update, encode
@@ -113,3 +116,27 @@ def test_a_script_ends_at_the_error_that_stops_it() -> None:
     setup, script = (list(steps(Source("text.sql", text))) for text in (SCHEMA, text))
     stopped = simulate(18, setup, script, ("eu",), {})
     assert kinds([data for _, _, data in stopped.rows]) == ["Begin", "Relation", "Insert", "Commit"]
+
+
+def test_a_long_script_is_read_in_parts_and_gives_the_same_rows() -> None:
+    schema = "CREATE TABLE t (id int PRIMARY KEY, n int); CREATE PUBLICATION p FOR TABLE t;"
+    script = "INSERT INTO t SELECT k, 0 FROM generate_series(1, 6000) k;" * 2
+    script += "BEGIN; UPDATE t SET n = 1; SAVEPOINT s; DELETE FROM t WHERE id < 5; ROLLBACK TO s; COMMIT; TRUNCATE t;"
+    setup, statements = (list(steps(Source("text.sql", text))) for text in (schema, script))
+    whole = run(Request(setup, statements, ("p",)), 17)
+    assert len(whole.rows) > 12_000  # type: ignore[arg-type]
+    assert list(simulate(17, setup, statements, ("p",), {}).rows) == list(whole.rows)
+
+
+def test_versions_that_nobody_sees_leave_the_indexes() -> None:
+    database = Database(17, "CREATE TABLE t (id int PRIMARY KEY, n int UNIQUE); INSERT INTO t VALUES (1, 0);")
+    body = "INSERT INTO t VALUES (1, k) ON CONFLICT (id) DO UPDATE SET n = excluded.n"
+    for _ in range(3):
+        database.session().run(f"DO $$ BEGIN FOR k IN 1..1000 LOOP {body}; END LOOP; END $$")
+    (storage,) = database.storage.values()
+    assert storage.entries == 3001
+    assert len(storage.versions) < 2_100
+    with pytest.raises(ServerError, match="t_pkey"):
+        database.session().run("INSERT INTO t VALUES (1, -1)")
+    with pytest.raises(ServerError, match="t_n_key"):
+        database.session().run("INSERT INTO t VALUES (2, 1000)")

@@ -160,6 +160,12 @@ class Reader:
             raise NotFollowed(unknown.reason) from unknown
         return self.sent()
 
+    def forget_log(self) -> None:
+        """Drop the records that were decoded. The last one is kept, because the next one may be a part of it."""
+        records = self._log.records
+        del records[: max(self._position - 1, 0)]
+        self._position = self._status_known = len(records)
+
     def sent(self) -> list[tuple[int, int, bytes, bool]]:
         """Return the rows that were written and not yet returned."""
         rows = self._rows[:]

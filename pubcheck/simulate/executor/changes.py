@@ -233,6 +233,8 @@ def enter(session: Backend, table: Table, version: Version, old: Version | None)
         refuse_excluded(session, table, exclusion, version)
         exclusion = next(exclusions, None)
     storage.add(version)
+    if storage.is_crowded:
+        storage.forget_dead(session.database.xids.states, session.oldest_xid())
 
 
 def refuse_excluded(session: Backend, table: Table, exclusion: Exclusion, version: Version) -> None:

@@ -178,7 +178,7 @@ class IndexConditions:
             bounded = bounded and (name in self.equal or name in self.listed)
         read = float(round(rows * boundary / scans))
         fetched = max(1.0, float(round(rows * total)))
-        index_pages = 1 + max(1, math.ceil(len(table.storage.versions) / 366))
+        index_pages = 1 + max(1, math.ceil(table.storage.entries / 366))
         pages_read = scans * max(1, math.ceil(read * index_pages / rows))
         if scans > 1:
             pages_read = math.ceil(min(2.0 * index_pages * pages_read / (2.0 * index_pages + pages_read), index_pages))
