@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,18 +14,25 @@ from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.linear_matching import like
 from pubcheck.postgres.executor.patterns import search
-from tests.support.bombs import BOMBS, run
+from tests.support.bombs import BOMBS, WITNESS, run
 from tests.support.linting import answers, lint
+from tests.support.loaded_pubcheck import LoadedPubcheck, loaded
+
+
+@pytest.fixture(scope="module")
+def pubcheck() -> Iterator[LoadedPubcheck]:
+    with loaded(WITNESS) as process:
+        yield process
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["lint", "explain"])
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_costs_its_own_answer_alone(name: str, command: str, tmp_path: Path) -> None:
+def test_a_bomb_costs_its_own_answer_alone(name: str, command: str, tmp_path: Path, pubcheck: LoadedPubcheck) -> None:
     bomb = BOMBS[name]
     path = tmp_path / bomb.file
     path.write_text(bomb.text)
-    spent = run([command, "--format", "json", str(path)], str(tmp_path))
+    spent = run(pubcheck, [command, "--format", "json", str(path)], str(tmp_path))
     assert spent.status in (0, 1), spent.error[:500]
     assert "PUB000" not in spent.rules()
     assert json.loads(spent.out)["files"] == 1

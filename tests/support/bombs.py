@@ -1,6 +1,6 @@
 """Small inputs that cost a server, or a naive reader, without end; `python -m tests.support.bombs` shows their costs.
 
-Each is linted and explained in a process of its own with limited memory and CPU time. What a bomb's value is nobody
+Each is linted and explained in a process with limited memory and CPU time. What a bomb's value is nobody
 needs to know: what counts is that the run ends, keeps what it found elsewhere, and reports no error of its own.
 """
 
@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-MEMORY = 1 << 30
-"""Bytes of address space."""
-SECONDS = 30
-"""Of CPU time, on any machine."""
+from tests.support.loaded_pubcheck import LoadedPubcheck, loaded
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, c text, n numeric, a int[], j jsonb, b bytea, ts timestamptz);\n"
 WITNESS = """
@@ -307,25 +303,16 @@ class Spent(Struct, frozen=True):
         return sorted({finding["rule"] for finding in findings})
 
 
-def run(command: Sequence[str], folder: str) -> Spent:
+def run(pubcheck: LoadedPubcheck, command: Sequence[str], folder: str) -> Spent:
     """`pubcheck` in a process with limits."""
     paths = [os.path.join(folder, name) for name in ("out", "error")]
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    process = os.fork()
-    if process == 0:
-        for number, path in enumerate(paths, 1):
-            os.dup2(os.open(path, flags), number)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        os.execv(sys.executable, [sys.executable, "-m", "pubcheck", *command])
-    _, status, usage = os.wait4(process, 0)
+    ended = pubcheck.run(command, *paths)
     texts = []
     for path in paths:
         with open(path, encoding="utf-8", errors="replace") as file:
             texts.append(file.read())
     out, error = texts
-    seconds = usage.ru_utime + usage.ru_stime
-    return Spent(os.waitstatus_to_exitcode(status), out, error, seconds, usage.ru_maxrss << 10)
+    return Spent(ended.status, out, error, ended.seconds, ended.memory)
 
 
 def main(wanted: Sequence[str]) -> None:
@@ -333,13 +320,13 @@ def main(wanted: Sequence[str]) -> None:
     for name, bomb in BOMBS.items():
         if wanted and not any(word in name for word in wanted):
             continue
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, loaded(WITNESS) as pubcheck:
             path = os.path.join(folder, bomb.file)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(bomb.text)
             line = f"{name:36}{len(bomb.text):>10,} B"
             for command in ("lint", "explain"):
-                spent = run([command, "--format", "json", path], folder)
+                spent = run(pubcheck, [command, "--format", "json", path], folder)
                 line += f"  {command} {spent.status:>3} {spent.seconds:6.2f} s {spent.memory >> 20:>5} MB"
                 line += "" if spent.status in (0, 1) else f" {spent.error[:150].strip()}"
         print(line, flush=True)
