@@ -382,8 +382,9 @@ def test_files_whose_names_are_no_text_are_told_apart(audits: Audits, plant: Pla
 
 def test_units_of_every_size_are_linted_once(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of small repositories at once, two large ones in a partition alone, and many of one large repository; of a
-    listing that the driver writes in pieces."""
-    monkeypatch.setattr("pubcheck.spark.folder_input._LISTED_HERE", 100)
+    listing that is written in pieces, the first of them by the driver."""
+    monkeypatch.setattr("pubcheck.spark.folder_input._PLACES", 10)
+    monkeypatch.setattr("pubcheck.spark.folder_input._LISTED_HERE", 1000)
     most = "-- x\n" * (costs.SMALL // 5)
     files = {f"r{number}/a.sql": PUBLISHES + (most if number in (3, 17) else "-- x\n" * number) for number in range(30)}
     many = 2 * costs.SMALL // costs.cost(len(PUBLISHES), 1)
