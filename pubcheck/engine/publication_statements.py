@@ -12,6 +12,10 @@ from pubcheck.postgres.tokens import tokens
 _INNER = (b"create", b"alter", b"drop")
 
 
+_NO_OBJECT = (*_INNER, b"or", b"replace", b"temp", b"temporary", b"unlogged")
+"""Words after CREATE, ALTER or DROP that leave open which kind of object follows."""
+
+
 _BEFORE_PUBLICATION = {
     b"explain": _INNER,
     b"grant": (b"on",),
@@ -60,4 +64,5 @@ def is_about_publications(text: str) -> bool:
         return any(pair == (b"replica", b"identity") for pair in itertools.pairwise(words))
     if words[1:2] == [b"subscription"]:
         return words[3:4] != [b"on"]  # InfluxQL has some of its own
-    return words[1:2] == [b"publication"] or words[1:4] == [b"or", b"replace", b"publication"]
+    first = next((word for word in words[1:] if word not in _NO_OBJECT), b"")
+    return first == b"publication"

@@ -114,12 +114,13 @@ def _refuse_types(
     """Raises ServerError 42804 where a column certainly cannot be compared with the one that it refers to."""
     columns, referenced_columns = session.catalog.relations[relation].columns, session.catalog.relations[target].columns
     for key, referenced_key in zip(keys, referenced, strict=False):
-        types = columns[key - 1].type, referenced_columns[referenced_key - 1].type
+        column, to_column = columns[key - 1], referenced_columns[referenced_key - 1]
+        types = column.type, to_column.type
         if types[0] != types[1] and all(types) and not any(alike.issuperset(types) for alike in _ALIKE):
             # Loaded only for foreign keys: it needs the casts of the server.
             from pubcheck.postgres.ddl.foreign_keys import refuse_pair
 
-            refuse_pair(session, *types, name)
+            refuse_pair(session, column, to_column, name)
 
 
 def addition_of(names: list[str]) -> str:

@@ -67,9 +67,9 @@ class IndexSpec(Struct, frozen=True):
 
 
 def key_columns(
-    session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False
+    session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False, kind: str = ""
 ) -> tuple[int, ...]:
-    """Return the attribute numbers of an index's columns.
+    """Return the attribute numbers of an index's columns. ``kind`` is that of its constraint, if it has one.
 
     A unique index over a system column could be a replica identity, so that refusal is reported.
     """
@@ -91,7 +91,8 @@ def key_columns(
                     raise ServerError("42703", f'column "{name}" does not exist')
                 column = require_column(session, relation.oid, name)
             if column.generated == "v":
-                raise ServerError("0A000", "indexes on virtual generated columns are not supported")
+                keys_of = {"": "indexes", "p": "primary keys"}.get(kind, "unique constraints")
+                raise ServerError("0A000", f"{keys_of} on virtual generated columns are not supported")
             keys.append(column.number)
     return tuple(keys)
 

@@ -100,8 +100,8 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         _refuse_included_expressions(session, relation, spec)
     if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.key_indexes_of.get(relation.oid)):
         raise ServerError("42P16", f'multiple primary keys for table "{relation.name}" are not allowed')
-    keys = key_columns(session, relation, spec.elements, unique=spec.unique)
-    included = key_columns(session, relation, spec.included) if spec.included else ()
+    keys = key_columns(session, relation, spec.elements, unique=spec.unique, kind=spec.kind)
+    included = key_columns(session, relation, spec.included, kind=spec.kind) if spec.included else ()
     relation = catalog.relations[relation.oid]
     refuse_without_operator_class(session, relation, spec.method, spec.elements, keys)
     computed = [element for element in spec.elements if "expr" in element]

@@ -18,6 +18,10 @@ from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, alterable_column, 
 
 _PLAIN = NotNull()
 _ONLY = "Do not specify the ONLY keyword."
+_INHERIT = (
+    "You might need to make the existing constraint inheritable using ALTER TABLE ... ALTER CONSTRAINT ... INHERIT."
+)
+_VALIDATE = "You might need to validate it using ALTER TABLE ... VALIDATE CONSTRAINT."
 
 
 def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
@@ -107,7 +111,14 @@ def require_not_null(session: Session, relation: int, numbers: Iterable[int]) ->
         column = row.columns[number - 1]
         held = column.constraint
         if column.not_null and held is not None and (held.no_inherit or not held.validated):
-            raise ServerError("55000", f'cannot create primary key on column "{column.name}"')
+            kind, hint = ("NO INHERIT", _INHERIT) if held.no_inherit else ("NOT VALID", _VALIDATE)
+            raise ServerError(
+                "55000",
+                f'cannot create primary key on column "{column.name}"',
+                detail=f'The constraint "{held.name}" on column "{column.name}" of table "{row.name}", marked {kind}, '
+                "is incompatible with a primary key.",
+                hint=hint,
+            )
         if not column.not_null:
             set_not_null(session, relation, column.name)
 
@@ -192,14 +203,17 @@ def add_not_null(session: Session, relation: int, name: str, constraint: NotNull
             raise ServerError(
                 "55000",
                 f'cannot change NO INHERIT status of NOT NULL constraint "{held.name}" on relation "{row.name}"',
+                hint=_INHERIT,
             )
         if constraint.local and constraint.name and constraint.name != held.name:
             raise ServerError(
                 "55000",
                 f'cannot create not-null constraint "{constraint.name}" on column "{name}" of table "{row.name}"',
+                detail=f'A not-null constraint named "{held.name}" already exists for this column.',
             )
         if not held.validated and constraint.validated:
-            raise ServerError("55000", f'incompatible NOT VALID constraint "{held.name}" on relation "{row.name}"')
+            message = f'incompatible NOT VALID constraint "{held.name}" on relation "{row.name}"'
+            raise ServerError("55000", message, hint=_VALIDATE)
         if not constraint.local:
             held = replace(held, inherited=held.inherited + 1)
         elif not held.local:
@@ -275,7 +289,8 @@ def drop_not_null(session: Session, relation: int, name: str, *, recurse: bool) 
     else:
         row = catalog.relations[relation]
         if not recurse and row.kind == "p" and catalog.children.has(relation):
-            raise ServerError("42P16", "cannot remove constraint from only the partitioned table when partitions exist")
+            message = "cannot remove constraint from only the partitioned table when partitions exist"
+            raise ServerError("42P16", message, hint=_ONLY)
     family = catalog.descendants(relation) if recurse else [relation]
     for oid in family:
         _forget_flag(session, oid, name, family)

@@ -64,7 +64,8 @@ def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: No
     if any(catalog.children.get(child_oid)) and child.kind != "p":
         raise ServerError("42809", "cannot attach inheritance parent as partition")
     if parent_oid in catalog.descendants(child_oid):
-        raise ServerError("42P07", "circular inheritance not allowed")
+        detail = f'"{parent.name}" is already a child of "{child.name}".'
+        raise ServerError("42P07", "circular inheritance not allowed", detail=detail)
     if (child.persistence == "t") != (parent.persistence == "t") and parent.seen and child.seen:
         raise ServerError("42809", "cannot attach a temporary relation as partition of permanent relation")
     if parent.seen and child.seen:
@@ -245,7 +246,8 @@ def add_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
     if parent_oid in child.parents:
         raise ServerError("42P07", f'relation "{parent.name}" would be inherited from more than once')
     if parent_oid in catalog.descendants(child_oid):
-        raise ServerError("42P07", "circular inheritance not allowed")
+        detail = f'"{parent.name}" is already a child of "{child.name}".'
+        raise ServerError("42P07", "circular inheritance not allowed", detail=detail)
     merge_into_existing(session, parent, child)
     catalog.set_parents(catalog.relations[child_oid], (*child.parents, parent_oid))
     catalog.depend((RELATION, child_oid, 0), (RELATION, parent_oid, 0), NORMAL)

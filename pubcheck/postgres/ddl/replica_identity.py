@@ -19,12 +19,16 @@ def set_replica_identity(session: Session, relation: int, node: Node) -> None:
     refusals are reported.
     """
     row = session.catalog.relations[relation]
+    kind = node["identity_type"]
+    _mark(session, row, kind, _index(session, row, node["name"]) if kind == "i" else None)
+
+
+def refuse_kind(session: Session, row: Relation) -> None:
+    """Refuse a relation that cannot have a replica identity."""
     if row.kind not in _ALLOWED:
         error = not_alterable("REPLICA IDENTITY", row, key="kind-without-identity")
         error.culprit, error.relation = session.mentions.get(row.oid), session.qualified(row)
         raise error
-    kind = node["identity_type"]
-    _mark(session, row, kind, _index(session, row, node["name"]) if kind == "i" else None)
 
 
 def _index(session: Session, row: Relation, name: str) -> Index | None:

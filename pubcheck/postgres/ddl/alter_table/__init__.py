@@ -13,6 +13,7 @@ from operator import itemgetter
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.not_null import column_of_constraint
+from pubcheck.postgres.ddl.replica_identity import refuse_kind as refuse_identity
 from pubcheck.postgres.ddl.unsupported_kinds import not_alterable
 from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
@@ -51,7 +52,7 @@ def alter_table(session: Session, node: Node) -> None:
         message = 'permission denied: "{relation}" is a system catalog'
         raise ServerError("42501", message, key=key, relation=relation.name)
     try:
-        _refuse_kind(relation, node.get("objtype", "OBJECT_TABLE"), commands)
+        _refuse_kind(session, relation, node.get("objtype", "OBJECT_TABLE"), commands)
         _run(session, relation.oid, commands, rv.get("inh", False))
     except ServerError as error:
         # What sets the replica identity is refused with all else that the statement says.
@@ -65,9 +66,11 @@ def _alter_typed(session: Session, relation: int, command: Node) -> None:
     _ACTIONS[command["subtype"]](session, relation, {**command, "through_type": True}, True)
 
 
-def _refuse_kind(relation: Relation, objtype: str, commands: list[Node]) -> None:
+def _refuse_kind(session: Session, relation: Relation, objtype: str, commands: list[Node]) -> None:
     """RangeVarCallbackForAlterRelation and ATSimplePermissions: ALTER TABLE alters anything but a composite type."""
     if not relation.seen:
+        if any(command["subtype"] == "AT_ReplicaIdentity" for command in commands):
+            refuse_identity(session, relation)
         return
     kinds = RELATION_KINDS.get(objtype, "") if objtype != "OBJECT_TABLE" else ""
     if kinds and relation.kind not in kinds:
@@ -75,6 +78,8 @@ def _refuse_kind(relation: Relation, objtype: str, commands: list[Node]) -> None
     if relation.kind == "c":
         raise ServerError("42809", f'"{relation.name}" is a composite type', hint="Use ALTER TYPE instead.")
     for command in commands:
+        if command["subtype"] == "AT_ReplicaIdentity":
+            refuse_identity(session, relation)
         allowed = _ALLOWED.get(command["subtype"])
         if allowed is not None and relation.kind not in allowed[0]:
             raise not_alterable(allowed[1], relation)
@@ -82,6 +87,8 @@ def _refuse_kind(relation: Relation, objtype: str, commands: list[Node]) -> None
 
 _ALLOWED = {
     "AT_AddColumn": ("rpf", "ADD COLUMN"),
+    "AT_ClusterOn": ("rpm", "CLUSTER ON"),
+    "AT_DropCluster": ("rpm", "SET WITHOUT CLUSTER"),
     "AT_DropColumn": ("rpf", "DROP COLUMN"),
     "AT_ColumnDefault": ("rpvf", "ALTER COLUMN ... SET DEFAULT"),
     "AT_DropNotNull": ("rpf", "ALTER COLUMN ... DROP NOT NULL"),
@@ -105,7 +112,7 @@ _ALLOWED = {
     "AT_MergePartitions": ("p", "MERGE PARTITIONS"),
     "AT_SplitPartition": ("p", "SPLIT PARTITION"),
 }
-"""Subcommand -> (relkinds it takes, its name in messages). REPLICA IDENTITY looks at the kind itself."""
+"""Subcommand -> (relkinds it takes, its name in messages). The refusal of REPLICA IDENTITY is reported."""
 
 
 def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -> None:
@@ -231,6 +238,7 @@ _HOMES = {
     "AT_DisableRowSecurity": "relation_options:row_security",
     "AT_DisableRule": "relation_options:enable_rule",
     "AT_DisableTrig": "relation_options:enable_trigger",
+    "AT_DropCluster": "relation_options:cluster_on",
     "AT_DropColumn": "drop_column:drop_column",
     "AT_DropConstraint": "constraints:drop",
     "AT_DropExpression": "column_defaults:drop_expression",

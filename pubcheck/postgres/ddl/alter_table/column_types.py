@@ -20,6 +20,7 @@ from pubcheck.postgres.ddl.tables.default_values import add_use_of_default
 from pubcheck.postgres.ddl.type_modifiers import collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.relkind import RELKIND_NOUN
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import alterable_column, change_columns, having_column, require_column
 
@@ -143,8 +144,14 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
             error.relation, error.publication = session.qualified(row), publication
             raise error
         if dependent[0] == RELATION and kind == NORMAL and catalog.relations[dependent[1]].kind in "vm":
-            session.rests_on(catalog.relations[dependent[1]])
-            raise ServerError("0A000", "cannot alter type of a column used by a view or rule")
+            view = catalog.relations[dependent[1]]
+            session.rests_on(view)
+            raise ServerError(
+                "0A000",
+                "cannot alter type of a column used by a view or rule",
+                detail=f"rule _RETURN on {RELKIND_NOUN[view.kind]} {relation_name(session, view)} "
+                f'depends on column "{column.name}"' + "." * catalog.major.dependency_in_sentences,
+            )
         if dependent[0] == RELATION and dependent[1] == row.oid and dependent[2]:
             generated = row.columns[dependent[2] - 1].name
             raise ServerError(

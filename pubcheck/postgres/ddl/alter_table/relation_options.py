@@ -7,6 +7,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import RELATION
+from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.replica_identity import set_replica_identity
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -33,15 +34,21 @@ def change_owner(session: Session, relation: int, command: Node, recurse: bool) 
 
 
 def cluster_on(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecClusterOn and, without an index, ATExecDropCluster, which change nothing that is kept."""
     row = session.catalog.relations[relation]
+    if "name" in command:
+        _refuse_unclusterable(session, row, command)
+    if row.kind == "p":
+        raise ServerError("0A000", "cannot mark index clustered in partitioned table")
+
+
+def _refuse_unclusterable(session: Session, row: Relation, command: Node) -> None:
     index = session.relation_in(row.namespace, command["name"])
     if row.seen and index is None:
         raise ServerError("42704", f'index "{command["name"]}" for table "{row.name}" does not exist')
     held = session.catalog.indexes.get(index.oid) if index is not None else None
-    if row.seen and (held is None or held.table != relation or held.partial):
+    if row.seen and (held is None or held.table != row.oid or held.partial):
         raise ServerError("42809", f'cannot cluster on index "{command["name"]}"')
-    if row.kind == "p":
-        raise ServerError("0A000", "cannot mark index clustered in partitioned table")
 
 
 def row_security(session: Session, relation: int, command: Node, recurse: bool) -> None:
