@@ -50,11 +50,13 @@ class Schedule:
 
     async def _run(self) -> None:
         while self._due:
-            path = min(self._due, key=self._due.__getitem__)
-            pause = self._due[path] - asyncio.get_running_loop().time()
-            if pause > 0:
-                await asyncio.sleep(pause)
+            now = asyncio.get_running_loop().time()
+            ready = [path for path, due in self._due.items() if due <= now]
+            if not ready:
+                await asyncio.sleep(min(self._due.values()) - now)
                 continue
+            # The file that somebody edits does not wait for all that are open, which a save looks at again.
+            path = max(ready, key=self._due.__getitem__)
             self.begin([path])
             await self._lint(path)
             self.current = frozenset()

@@ -128,6 +128,10 @@ class Editor:
     def close(self, name: str) -> None:
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.document(name)))
 
+    def close_all(self) -> None:
+        for name in self._versions:
+            self.close(name)
+
     async def findings(self, name: str) -> list[types.Diagnostic]:
         """Return the findings of the current version of a file."""
 

@@ -131,7 +131,8 @@ def differences(process: ServerProcess, folder: Path, seed: int, bursts: int) ->
     different: list[str] = []
 
     async def scenario() -> None:
-        session = Session(Editor(process, folder), seed)
+        editor = Editor(process, folder)
+        session = Session(editor, seed)
         for name, text in session.texts.items():
             await session.editor.open(name, text)
         for number in range(bursts):
@@ -139,6 +140,7 @@ def differences(process: ServerProcess, folder: Path, seed: int, bursts: int) ->
             different.extend(f"seed {seed}, burst {number}: {row}" for row in rows)
             if session.random.random() < 0.2:
                 await session.reopen()
+        editor.close_all()
 
     process.run(scenario(), patience=60 * bursts)
     return different

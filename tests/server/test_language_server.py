@@ -24,7 +24,11 @@ class Run(Protocol):
 
 def in_editor(process: ServerProcess, folder: Path, scenario: Scenario) -> None:
     async def session() -> None:
-        await scenario(Editor(process, folder))
+        editor = Editor(process, folder)
+        try:
+            await scenario(editor)
+        finally:
+            editor.close_all()  # the server is shared, and looks at all open files again after a save
 
     process.run(session())
 

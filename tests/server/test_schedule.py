@@ -58,6 +58,27 @@ def test_edits_that_come_faster_than_lints_end_do_not_pile_up() -> None:
     assert len(linter.shown) == 1
 
 
+def test_the_file_that_changed_last_is_linted_first() -> None:
+    linted: list[str] = []
+
+    async def lint(path: str) -> None:
+        if not linted:
+            schedule.put("edited", pause=0)
+        linted.append(path)
+        await asyncio.sleep(0.001)
+
+    async def session() -> None:
+        for path in FILES:
+            schedule.put(path, pause=0)
+        for path in FILES:
+            await schedule.settled(path)
+
+    schedule = Schedule(lint)
+    asyncio.run(session())
+    assert linted[1] == "edited"
+    assert sorted(linted) == [*FILES, "edited"]
+
+
 def test_an_answer_that_takes_too_long_is_given_up_and_the_next_one_is_not() -> None:
     unit = DiscoveredUnit("", (), "file", "")
     analyst = Analyst(patience=30)
