@@ -290,6 +290,17 @@ def test_a_row_stays_in_the_partitioned_table_that_the_statement_names() -> None
     assert [code for code, _ in refused] == ["23514", "23514"]
 
 
+def test_a_change_of_when_rules_run_is_not_followed() -> None:
+    rule = "CREATE RULE r AS ON DELETE TO t DO INSTEAD UPDATE t SET v = 'x' WHERE id = OLD.id"
+    for statement in ("ALTER TABLE t DISABLE RULE r", "SET session_replication_role = replica; DELETE FROM t"):
+        session = Database(17, [TABLE, rule]).session()
+        *before, last = statement.split("; ")
+        for text in before:
+            session.run(text)
+        with pytest.raises(NotFollowed, match="rule"):
+            session.run(last)
+
+
 def test_statements_that_run_others_are_not_followed() -> None:
     procedure = "CREATE PROCEDURE p(k int) LANGUAGE sql AS 'INSERT INTO t VALUES (1)'"
     database = Database(17, [TABLE, procedure])

@@ -11,7 +11,6 @@ NOT_FOLLOWED = {
     "batch-by-unnest": "the order in which a SELECT without ORDER BY gives its rows",  # from 16 on
     "feature-flags-merge": "the order in which a MERGE joins its rows",
     "running-totals": "the order in which a join gives its rows",
-    "soft-delete-rule": 'the rule "soft_delete"',
 }
 _SCRIPTS = applications()
 

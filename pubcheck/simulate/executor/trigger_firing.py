@@ -33,7 +33,10 @@ def fires(session: Backend, trigger: OtherObject, relation: int) -> bool:
 
 
 def change_firing(session: Backend, relation: Relation, command: Node, *, only: bool) -> None:
-    """A command of ALTER TABLE; any but those of triggers changes nothing here."""
+    """A command of ALTER TABLE; any but those of triggers changes nothing here. Raises NotFollowed for those of
+    rules."""
+    if command["subtype"].endswith("Rule"):
+        raise NotFollowed("a change of when a rule runs")
     verb, is_trigger, which = command["subtype"].partition("Trig")
     if not is_trigger or verb not in _STATES:
         return

@@ -13,11 +13,13 @@ from pubcheck.simulate.executor.expressions import Scope
 from pubcheck.simulate.executor.instead_triggers import prepare_instead
 from pubcheck.simulate.executor.portions import Portion
 from pubcheck.simulate.executor.row_operations import delete_row, for_child, update_row
+from pubcheck.simulate.executor.rules import instead_action, without_rows
 from pubcheck.simulate.executor.statement_scope import (
     Changes,
     Rows,
     add_sources,
     condition,
+    prepare_changes,
     returning,
     target_item,
 )
@@ -42,6 +44,10 @@ def _prepare(session: Backend, node: Node, outer: Scope, operation: str) -> Chan
     relation = target_relation(session, rv)
     if relation.kind == "v" and fires_instead(session, relation, operation):
         return prepare_instead(session, node, outer, relation, operation)
+    kind = f"{operation.capitalize()}Stmt"
+    action = instead_action(session, kind, node, relation)
+    if action is not None:
+        return without_rows(prepare_changes(session, *action, outer), counted=action[0] == kind)
     target = base_target(session, relation, operation)
     portion = Portion(session, outer, target, node) if "forPortionOf" in node else None
     node = node if portion is None else portion.statement

@@ -1,0 +1,25 @@
+CREATE TABLE docs (id int PRIMARY KEY, title text, deleted boolean NOT NULL DEFAULT false, old int);
+CREATE TABLE history (k serial PRIMARY KEY, id int, title text, changed text);
+CREATE TABLE fixed (id int PRIMARY KEY, title text);
+CREATE VIEW live_docs AS SELECT id, title FROM docs WHERE NOT deleted;
+CREATE VIEW joined AS SELECT d.id, d.title, h.changed FROM docs d LEFT JOIN history h ON h.id = d.id;
+CREATE RULE soft_delete AS ON DELETE TO live_docs DO INSTEAD UPDATE docs SET deleted = true, old = OLD.id WHERE id = OLD.id AND NOT deleted;
+CREATE RULE rename AS ON UPDATE TO joined DO INSTEAD UPDATE docs d SET title = NEW.title || coalesce(title, '') WHERE id = OLD.id;
+CREATE RULE drop_joined AS ON DELETE TO joined DO INSTEAD DELETE FROM docs WHERE docs.id = OLD.id;
+CREATE RULE log_instead AS ON UPDATE TO fixed DO INSTEAD INSERT INTO history (id, title, changed) VALUES (OLD.id, OLD.title, NEW.title);
+CREATE PUBLICATION p FOR ALL TABLES;
+INSERT INTO docs VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd');
+INSERT INTO fixed VALUES (1, 'x'), (2, 'y');
+-- script
+DELETE FROM live_docs WHERE title = 'b';
+UPDATE live_docs SET title = 'z' WHERE id = 3;
+DELETE FROM live_docs l WHERE l.id = 1 OR l.title = 'none';
+UPDATE joined SET title = upper(title) || 'x' WHERE id = 3;
+DELETE FROM joined WHERE id = 4;
+UPDATE fixed SET title = title || '!' WHERE id = 2;
+UPDATE fixed SET title = 'q' WHERE id = 9;
+DELETE FROM fixed WHERE id = 1;
+DO $$ DECLARE n int; BEGIN DELETE FROM live_docs WHERE id = 3; GET DIAGNOSTICS n = ROW_COUNT; INSERT INTO history (id, changed) VALUES (n, CASE WHEN FOUND THEN 'found' ELSE 'not found' END); END $$;
+INSERT INTO docs VALUES (7, 'k');
+DO $$ DECLARE n int; BEGIN DELETE FROM joined WHERE id = 7; GET DIAGNOSTICS n = ROW_COUNT; INSERT INTO history (id, changed) VALUES (n, CASE WHEN FOUND THEN 'found' ELSE 'not found' END); END $$;
+DELETE FROM live_docs;
