@@ -303,6 +303,7 @@ def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iter
 
 CLOSING = ("COMMIT", "RESET search_path")
 PROVED = range(500, 507)
+"""Random scripts; a major takes every other one."""
 KINDS = {
     "the primary key": r"REPLICA IDENTITY DEFAULT$",
     "an index that is there": r"^ALTER TABLE \S+ REPLICA IDENTITY USING INDEX",
@@ -324,7 +325,7 @@ KINDS = {
 @pytest.mark.parametrize("major", MAJORS)
 def test_each_way_out_ends_the_refusal_on_a_server(major: int, servers: Servers) -> None:
     told: Counter[str] = Counter()
-    wrong = [line for seed in PROVED for line in disproved(servers[major], Trees(seed).statements, told)]
+    wrong = [line for seed in PROVED[major % 2 :: 2] for line in disproved(servers[major], Trees(seed).statements, told)]
     for example in EXAMPLES.values():
         if major in example.majors:
             wrong += disproved(servers[major], list(split(example.sql)), told)
