@@ -25,6 +25,8 @@ from tests.support.servers import PACKAGES, Servers, execute, rolled_back
 CORPUS = Path(__file__).parents[2] / "corpus"
 SCHEMAS = ("frameworks/django/recorded.sql", "samples/shop.sql", "frameworks/rails/recorded.sql")
 """The schemas of the corpus with the most tables."""
+QUICK = "samples/shop.sql"
+"""The one that a quick run takes."""
 
 
 def profiles() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -52,7 +54,9 @@ def scaffolded(key: str, modes: tuple[str, ...], path: str, major: int) -> Scaff
     return scaffold(unit, ConsumerUse(key, modes), (), Config())
 
 
-@pytest.mark.parametrize("path", SCHEMAS)
+@pytest.mark.parametrize(
+    "path", [QUICK, *(pytest.param(path, marks=pytest.mark.slow) for path in SCHEMAS if path != QUICK)]
+)
 @pytest.mark.parametrize(("key", "modes"), PROFILES)
 def test_a_scaffold_gives_no_finding_under_its_profile(key: str, modes: tuple[str, ...], path: str) -> None:
     result = scaffolded(key, modes, path, 18)

@@ -62,6 +62,7 @@ def test_streams_of_any_bytes_give_findings_and_no_error() -> None:
         assert list(verify(stream.publisher, frames, stream.options, LOCALE)) == about
 
 
+@pytest.mark.slow
 def test_injected_faults_are_found() -> None:
     result = inject(samples(FOLDER, "pgoutput-17.jsonl.gz"), 4 * len((*FAULTS, *WITH_SCRIPT)), seed=7)
     assert result.missed == []
