@@ -325,7 +325,9 @@ KINDS = {
 @pytest.mark.parametrize("major", MAJORS)
 def test_each_way_out_ends_the_refusal_on_a_server(major: int, servers: Servers) -> None:
     told: Counter[str] = Counter()
-    wrong = [line for seed in PROVED[major % 2 :: 2] for line in disproved(servers[major], Trees(seed).statements, told)]
+    wrong: list[str] = []
+    for seed in PROVED[major % 2 :: 2]:
+        wrong += disproved(servers[major], Trees(seed).statements, told)
     for example in EXAMPLES.values():
         if major in example.majors:
             wrong += disproved(servers[major], list(split(example.sql)), told)
