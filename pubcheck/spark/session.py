@@ -49,19 +49,22 @@ def session(
             # What the driver remembers of tasks that have ended does not grow with the corpus.
             "spark.ui.retainedTasks": "1000",
             "spark.sql.ui.retainedExecutions": "50",
-            # The work is Python's. What Java's second compiler, and a collector that runs next to, take from it in a
-            # run
-            # of minutes they never give back. The code of the first alone gets 48 MB, which a session fills, and after
-            # that nothing is compiled.
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-            " -XX:+UseParallelGC",
+            "spark.driver.extraJavaOptions": _JAVA,
             # 200, made for clusters, would be the greater part of a small run.
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 4)),
         }
+        if master is not None and master.startswith("local-cluster"):  # its executors are processes of this machine too
+            settings["spark.executor.extraJavaOptions"] = _JAVA
         for key, value in {**settings, **(local or {})}.items():
             if key not in conf:
                 builder = builder.config(key, value)
     return _started(builder.appName(name), aside="PYSPARK_GATEWAY_PORT" not in os.environ and LEVEL not in conf)
+
+
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseParallelGC"
+"""The work is Python's. In a run of minutes, Java's second compiler and a collector that runs next to it take more time
+from it than they save. The code of the first compiler alone would get 48 MB, which a session fills, and after that
+nothing is compiled."""
 
 
 def _driver_memory() -> int:
