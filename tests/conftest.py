@@ -61,9 +61,10 @@ def corpus() -> list[Case]:
     return load()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A headless browser. One that cannot be had is a failure."""
+    """A headless browser. One that cannot be had is a failure. While there is one, no test of this process can run an
+    event loop of its own: it ends with its file."""
     from tests.support.browser import browser as running_browser
 
     with running_browser() as installed:
