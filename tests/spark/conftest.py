@@ -32,9 +32,14 @@ def spark() -> Iterator[SparkSession]:
         session = (
             SparkSession.builder.master("local[2,4]")
             .appName("tests of pubcheck")
-            .config("spark.driver.memory", "1g")
+            .config("spark.driver.memory", "2g")
             .config("spark.sql.shuffle.partitions", "4")
             .config("spark.ui.enabled", "false")
+            # What the driver remembers of what has ended would fill its memory in a hundred audits.
+            .config("spark.ui.retainedJobs", "100")
+            .config("spark.ui.retainedStages", "100")
+            .config("spark.ui.retainedTasks", "1000")
+            .config("spark.sql.ui.retainedExecutions", "50")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.log.level", "ERROR")
             # The rows are few and the plans many: what compiles them costs more than it saves. The code of the first
