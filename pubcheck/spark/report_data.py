@@ -218,7 +218,7 @@ def _owners(findings: DataFrame) -> tuple[Owner, ...]:
         .collect()
     )
     owners = tuple(Owner(_name(name), *counts) for name, *counts in rows)
-    return owners if any(repository_owner.name for repository_owner in owners) else ()
+    return owners if any(owner.name for owner in owners) else ()
 
 
 _KEY = ("repository", "unit", "publication")

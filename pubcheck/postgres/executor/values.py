@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.output import OutputContext
-
-if TYPE_CHECKING:
-    from pubcheck.postgres.output import OutputContext
 
 
 class Context:

@@ -26,7 +26,7 @@ from pubcheck.postgres.input.julian import valid_julian
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import datetime, tzinfo
+    from datetime import tzinfo
     from typing import Any
 
     from pubcheck.postgres.input.dispatch import InputContext

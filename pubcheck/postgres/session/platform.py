@@ -5,10 +5,6 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
-if TYPE_CHECKING:
-    import re
-
 
 class Platform:
     """The names of a platform's objects, looked up where a name is unknown; `*` in one matches any characters without

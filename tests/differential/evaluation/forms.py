@@ -57,15 +57,15 @@ def _filters(run: Run, random: Random, number: int) -> Iterator[str]:
         return
     maker = Maker(random)
     for _ in range(FILTERS // 2):
-        first, two, three = (maker.condition(random.randint(0, 1)) for _ in range(3))
+        first, second, third = (maker.condition(random.randint(0, 1)) for _ in range(3))
         yield random.choice(
             (
-                f"{first} AND ({two} OR NOT {three})",
-                f"NOT ({first} OR {two}) AND {three}",
-                f"({first} AND {two}) OR ({first} AND {three})",
-                f"{first} OR NOT ({two} AND {three}) OR {first}",
-                f"({first}) IS NOT TRUE AND {two}",
-                f"NOT (NOT ({first}) AND NOT ({two}))",
+                f"{first} AND ({second} OR NOT {third})",
+                f"NOT ({first} OR {second}) AND {third}",
+                f"({first} AND {second}) OR ({first} AND {third})",
+                f"{first} OR NOT ({second} AND {third}) OR {first}",
+                f"({first}) IS NOT TRUE AND {second}",
+                f"NOT (NOT ({first}) AND NOT ({second}))",
             )
         )
         yield first
