@@ -15,6 +15,7 @@ from pubcheck import __version__
 from pubcheck.config import ConfigError, suggestion
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.live import LiveError
+from pubcheck.words import words
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -23,26 +24,10 @@ if TYPE_CHECKING:
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses other than 0: findings; wrong usage, no input or an internal failure; Ctrl-C."""
 
-_COMMANDS = (
-    "lint",
-    "explain",
-    "files",
-    "measure",
-    "snapshot",
-    "simulate",
-    "decode",
-    "verify",
-    "server",
-    "audit",
-    "consumers",
-    "scaffold",
-    "rule",
-    "rules",
-    "comment",
-    "schema",
-    "completion",
-    "man",
-)
+_COMMANDS = words("""
+    lint explain files measure snapshot simulate decode verify server audit consumers scaffold rule rules comment
+    schema completion man
+""")
 
 
 COMPLETION = "_PUBCHECK_COMPLETE"

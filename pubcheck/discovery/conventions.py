@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.words import word_set
 
 INSTALLED = frozenset(["node_modules", "__pycache__"])
 """Folders that hold what tools put there."""
@@ -16,25 +17,9 @@ INITDB = frozenset(["docker-entrypoint-initdb.d", "docker-entrypoint-initdb", "i
 
 FLYWAY = lazy_compile(r"(?:([VUB])(\d+(?:[._]\d+)*)|(R))__(.*)\.\w+", re.S)
 _LOCATIONS = frozenset(["migration", "migrations"])
-_VENDORS = frozenset(
-    [
-        "common",
-        "cockroachdb",
-        "db2",
-        "derby",
-        "h2",
-        "hsqldb",
-        "mariadb",
-        "mssql",
-        "mysql",
-        "oracle",
-        "pg",
-        "postgres",
-        "postgresql",
-        "sqlite",
-        "sqlserver",
-    ]
-)
+_VENDORS = word_set("""
+    common cockroachdb db2 derby h2 hsqldb mariadb mssql mysql oracle pg postgres postgresql sqlite sqlserver
+""")
 
 UP = frozenset(["up", "do", "apply", "forward", "forwards", "upgrade", "deploy"])
 DOWN = frozenset(["down", "undo", "rollback", "revert", "reverse", "backward", "backwards", "downgrade", "unapply"])

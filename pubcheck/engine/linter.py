@@ -11,6 +11,7 @@ from pubcheck.engine.unit import Result, Unit
 from pubcheck.engine.unit_run import Run
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements
+from pubcheck.words import words
 
 
 class Followed(Struct, frozen=True):
@@ -74,18 +75,9 @@ _SMALL_UNIT = 1 << 20
 Most units in a tree of thousands of files are like that. A larger one is always followed, so its cost does not double
 with its first publication.
 """
-_CHECKED_WORDS = (
-    "publication",
-    "subscription",
-    "replica",
-    "repack",
-    "ctid",
-    "xmin",
-    "xmax",
-    "cmin",
-    "cmax",
-    "tableoid",
-)
+_CHECKED_WORDS = words("""
+    publication subscription replica repack ctid xmin xmax cmin cmax tableoid
+""")
 """Every statement with a finding, or one before it, has one of these words. The system columns are here because an
 index on one is refused."""
 

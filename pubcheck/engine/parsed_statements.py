@@ -7,43 +7,13 @@ import re
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.items import Statement
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
+from pubcheck.words import word_set
 
-UNPARSED = frozenset(
-    [
-        "analyse",
-        "analyze",
-        "checkpoint",
-        "close",
-        "cluster",
-        "comment",
-        "copy",
-        "deallocate",
-        "declare",
-        "delete",
-        "execute",
-        "explain",
-        "fetch",
-        "insert",
-        "listen",
-        "load",
-        "lock",
-        "merge",
-        "move",
-        "notify",
-        "prepare",
-        "refresh",
-        "reindex",
-        "security",
-        "show",
-        "table",
-        "truncate",
-        "unlisten",
-        "update",
-        "vacuum",
-        "values",
-        "with",
-    ]
-)
+UNPARSED = word_set("""
+    analyse analyze checkpoint close cluster comment copy deallocate declare delete execute explain fetch insert
+    listen load lock merge move notify prepare refresh reindex security show table truncate unlisten update vacuum
+    values with
+""")
 """First words of statements that change no modelled catalog. They are not parsed, and their syntax is not checked.
 
 Only the first word counts, never a later one.

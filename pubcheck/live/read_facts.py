@@ -23,6 +23,7 @@ from pubcheck.live.server_facts import (
 )
 from pubcheck.postgres.def_elem import ascii_lower
 from pubcheck.postgres.versions import BY_NUMBER
+from pubcheck.words import words
 
 if TYPE_CHECKING:
     from pubcheck.live.connect import Connection
@@ -63,15 +64,10 @@ SELECT s.subname::text, s.subenabled,
 FROM pg_subscription s LEFT JOIN pg_stat_subscription_stats t ON t.subid = s.oid
 WHERE s.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY 1"""
 
-_CONFLICTS = (
-    "confl_insert_exists",
-    "confl_update_origin_differs",
-    "confl_update_exists",
-    "confl_update_missing",
-    "confl_delete_origin_differs",
-    "confl_delete_missing",
-    "confl_multiple_unique_conflicts",
-)
+_CONFLICTS = words("""
+    confl_insert_exists confl_update_origin_differs confl_update_exists confl_update_missing
+    confl_delete_origin_differs confl_delete_missing confl_multiple_unique_conflicts
+""")
 
 _NOT_READY = """
 SELECT s.subname::text, n.nspname || '.' || c.relname, r.srsubstate::text

@@ -9,22 +9,11 @@ from collections.abc import Iterator
 from importlib import import_module
 
 from pubcheck.findings import Report
+from pubcheck.words import words
 
-FORMATS: tuple[str, ...] = (
-    "text",
-    "concise",
-    "json",
-    "jsonl",
-    "yaml",
-    "sarif",
-    "github",
-    "gitlab",
-    "markdown",
-    "junit",
-    "checkstyle",
-    "azure",
-    "rdjson",
-)
+FORMATS: tuple[str, ...] = words("""
+    text concise json jsonl yaml sarif github gitlab markdown junit checkstyle azure rdjson
+""")
 FOR_PEOPLE = ("text", "concise")
 """Formats that are coloured on a terminal, and of which ``quiet`` leaves out the closing line."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pubcheck.checks.messages import Messages, MessageTemplate
+from pubcheck.words import words
 
 MESSAGES: Messages = {
     "PUB101": {"syntax-error": MessageTemplate("PostgreSQL cannot parse this statement: {message}")},
@@ -36,22 +37,10 @@ MESSAGES: Messages = {
                 '"{option}" is an option of subscriptions, not of publications',
                 "move it to CREATE SUBSCRIPTION",
                 where={
-                    "option": (
-                        "copy_data",
-                        "create_slot",
-                        "enabled",
-                        "slot_name",
-                        "connect",
-                        "streaming",
-                        "binary",
-                        "two_phase",
-                        "disable_on_error",
-                        "origin",
-                        "failover",
-                        "synchronous_commit",
-                        "password_required",
-                        "run_as_owner",
-                    )
+                    "option": words("""
+                        copy_data create_slot enabled slot_name connect streaming binary two_phase disable_on_error
+                        origin failover synchronous_commit password_required run_as_owner
+                    """)
                 },
             ),
             MessageTemplate(

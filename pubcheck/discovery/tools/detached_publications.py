@@ -14,25 +14,11 @@ from msgspec.structs import replace
 
 from pubcheck.discovery.file_types import LOOSE
 from pubcheck.discovery.tools.file_tree import FileInspector, UnitCandidate, is_upgrade
+from pubcheck.words import word_set
 
-ASIDE = frozenset(
-    [
-        "test",
-        "tests",
-        "testing",
-        "__tests__",
-        "spec",
-        "specs",
-        "e2e",
-        "fixture",
-        "fixtures",
-        "example",
-        "examples",
-        "sample",
-        "samples",
-        "docs",
-    ]
-)
+ASIDE = word_set("""
+    test tests testing __tests__ spec specs e2e fixture fixtures example examples sample samples docs
+""")
 _FAR = 5
 """Two folders with more steps between them, up and down, belong to different projects of a repository."""
 _TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|IT)\.\w+)", re.S)

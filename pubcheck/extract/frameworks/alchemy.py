@@ -7,68 +7,31 @@ import ast
 from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
 from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.words import words
 
 _PLAIN = {
+    name: name.lower()
+    for name in words("""
+    BIGINT BIT BOOLEAN BYTEA Boolean CHAR CIDR CITEXT DATE DATERANGE Date FLOAT Float HSTORE INET INT4RANGE INT8RANGE
+    INTEGER INTERVAL Integer Interval JSON JSONB MACADDR MACADDR8 MONEY NUMERIC NUMRANGE Numeric OID REAL REGCLASS
+    SMALLINT TEXT TIME TIMESTAMP TSQUERY TSRANGE TSTZRANGE TSVECTOR Text Time UUID Uuid VARCHAR
+""")
+} | {
     "AutoString": "varchar",
-    "BIGINT": "bigint",
-    "BIT": "bit",
     "BLOB": "bytea",
-    "BOOLEAN": "boolean",
-    "BYTEA": "bytea",
     "BigInteger": "bigint",
-    "Boolean": "boolean",
-    "CHAR": "char",
-    "CIDR": "cidr",
-    "CITEXT": "citext",
-    "DATE": "date",
-    "DATERANGE": "daterange",
     "DECIMAL": "numeric",
     "DOUBLE": "double precision",
     "DOUBLE_PRECISION": "double precision",
-    "Date": "date",
     "DateTime": "timestamp",
     "Double": "double precision",
-    "FLOAT": "float",
-    "Float": "float",
-    "HSTORE": "hstore",
-    "INET": "inet",
-    "INT4RANGE": "int4range",
-    "INT8RANGE": "int8range",
-    "INTEGER": "integer",
-    "INTERVAL": "interval",
-    "Integer": "integer",
-    "Interval": "interval",
-    "JSON": "json",
-    "JSONB": "jsonb",
     "LargeBinary": "bytea",
-    "MACADDR": "macaddr",
-    "MACADDR8": "macaddr8",
-    "MONEY": "money",
-    "NUMERIC": "numeric",
-    "NUMRANGE": "numrange",
-    "Numeric": "numeric",
-    "OID": "oid",
     "PickleType": "bytea",
-    "REAL": "real",
-    "REGCLASS": "regclass",
-    "SMALLINT": "smallint",
     "SmallInteger": "smallint",
     "String": "varchar",
-    "TEXT": "text",
-    "TIME": "time",
-    "TIMESTAMP": "timestamp",
-    "TSQUERY": "tsquery",
-    "TSRANGE": "tsrange",
-    "TSTZRANGE": "tstzrange",
-    "TSVECTOR": "tsvector",
-    "Text": "text",
-    "Time": "time",
-    "UUID": "uuid",
     "Unicode": "varchar",
     "UnicodeText": "text",
-    "Uuid": "uuid",
     "VARBINARY": "bytea",
-    "VARCHAR": "varchar",
 }
 """PostgreSQL's type, by the name of SQLAlchemy's."""
 _SERIAL = {"bigint": "bigserial", "integer": "serial", "smallint": "smallserial"}
@@ -232,19 +195,15 @@ def add_reference(module: Module, sql: Sql, targets: list[str], options: dict[st
 
 
 def add_actions(module: Module, sql: Sql, options: dict[str, ast.expr]) -> None:
-    for key, words in (("onupdate", "ON UPDATE"), ("ondelete", "ON DELETE")):
+    for key, clause in (("onupdate", "ON UPDATE"), ("ondelete", "ON DELETE")):
         action = module.value(options[key]) if key in options else None
         if action is not None:
             if not isinstance(action, str) or not action.replace(" ", "").isalpha():
                 raise Unreadable
-            sql.add(f" {words} {action}")
-    for key, words in (
-        ("deferrable", " DEFERRABLE"),
-        ("not_valid", " NOT VALID"),
-        ("postgresql_not_valid", " NOT VALID"),
-    ):
+            sql.add(f" {clause} {action}")
+    for key in ("deferrable", "not_valid", "postgresql_not_valid"):
         if key in options and module.value(options[key]) is True:
-            sql.add(words)
+            sql.add(" DEFERRABLE" if key == "deferrable" else " NOT VALID")
 
 
 def identifier(module: Module, node: ast.expr | None) -> str:

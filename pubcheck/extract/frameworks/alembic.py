@@ -9,55 +9,15 @@ from pubcheck.extract.frameworks.alembic_operations import RENDERED
 from pubcheck.extract.frameworks.operations import Operations, Unreadable
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, last_name, module
+from pubcheck.words import word_set
 
 _WITHOUT_TABLES = frozenset(["execute", "bulk_insert", "get_bind", "get_context", "f", "create_table_comment"])
 _HARMLESS = frozenset(["print", "len", "str", "int", "list", "dict", "set", "sorted", "range", "Session"])
-_HARMLESS_METHODS = frozenset(
-    [
-        "execute",
-        "executemany",
-        "scalar",
-        "scalars",
-        "fetchall",
-        "fetchone",
-        "first",
-        "all",
-        "commit",
-        "flush",
-        "rollback",
-        "close",
-        "begin",
-        "begin_nested",
-        "info",
-        "debug",
-        "warning",
-        "error",
-        "add",
-        "add_all",
-        "append",
-        "extend",
-        "update",
-        "items",
-        "keys",
-        "values",
-        "get",
-        "format",
-        "join",
-        "insert",
-        "query",
-        "filter",
-        "where",
-        "create",
-        "drop",
-        "mappings",
-        "bindparams",
-        "values_list",
-        "dialect",
-        "connect",
-        "connection",
-        "exec_driver_sql",
-    ]
-)
+_HARMLESS_METHODS = word_set("""
+    execute executemany scalar scalars fetchall fetchone first all commit flush rollback close begin begin_nested info
+    debug warning error add add_all append extend update items keys values get format join insert query filter where
+    create drop mappings bindparams values_list dialect connect connection exec_driver_sql
+""")
 """The methods of connections, types and collections that create no table."""
 
 

@@ -11,6 +11,7 @@ from pubcheck.extract.frameworks.alchemy import (
 from pubcheck.extract.frameworks.operations import Sql, Unreadable, create_enum
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
+from pubcheck.words import word_set
 
 
 class Operation:
@@ -103,15 +104,7 @@ class Operation:
 _TABLE_FIRST = frozenset(["create_table", "drop_table", "rename_table", "add_column", "drop_column", "alter_column"])
 
 
-_TABLE_SECOND = frozenset(
-    [
-        "create_index",
-        "create_primary_key",
-        "create_unique_constraint",
-        "create_foreign_key",
-        "create_check_constraint",
-        "drop_constraint",
-        "create_exclude_constraint",
-        "drop_index",
-    ]
-)
+_TABLE_SECOND = word_set("""
+    create_index create_primary_key create_unique_constraint create_foreign_key create_check_constraint
+    drop_constraint create_exclude_constraint drop_index
+""")

@@ -14,31 +14,14 @@ from pubcheck.extract.frameworks.django_writer import StatementWriter
 from pubcheck.extract.frameworks.operations import Operations, Unreadable
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, keywords, last_name, module
+from pubcheck.words import word_set
 
-_HARMLESS = frozenset(
-    [
-        "AddTrigger",
-        "AlterModelManagers",
-        "AlterModelOptions",
-        "AlterModelTableComment",
-        "AddConstraintNotValid",
-        "AlterIndexTogether",
-        "BtreeGinExtension",
-        "BtreeGistExtension",
-        "BloomExtension",
-        "CITextExtension",
-        "CreateCollation",
-        "CreateExtension",
-        "CryptoExtension",
-        "HStoreExtension",
-        "RemoveCollation",
-        "RemoveTrigger",
-        "RunSQL",
-        "TrigramExtension",
-        "UnaccentExtension",
-        "ValidateConstraint",
-    ]
-)
+_HARMLESS = word_set("""
+    AddTrigger AlterModelManagers AlterModelOptions AlterModelTableComment AddConstraintNotValid AlterIndexTogether
+    BtreeGinExtension BtreeGistExtension BloomExtension CITextExtension CreateCollation CreateExtension
+    CryptoExtension HStoreExtension RemoveCollation RemoveTrigger RunSQL TrigramExtension UnaccentExtension
+    ValidateConstraint
+""")
 """Operations that make no table, column or key."""
 _MAY_CHANGE = re.compile(r"schema_editor\s*\.\s*(?!connection\s*\.\s*alias)|\bcursor\b|\.execute\(|call_command")
 """Code in a function for ``RunPython`` that may do more than read and write rows."""

@@ -13,20 +13,11 @@ from pubcheck.extract.frameworks.tokens import Token, Value
 from pubcheck.extract.program_migrations import code_of, doubtful, undone
 from pubcheck.extract.string_literals import LANGUAGES, literals
 from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.words import word_set
 
-_HARMLESS = frozenset(
-    [
-        "catch",
-        "createExtension",
-        "createExtensionIfNotExists",
-        "hasColumn",
-        "hasTable",
-        "raw",
-        "then",
-        "toString",
-        "toSQL",
-    ]
-)
+_HARMLESS = word_set("""
+    catch createExtension createExtensionIfNotExists hasColumn hasTable raw then toString toSQL
+""")
 _NO_CALL = frozenset(["async", "await", "catch", "for", "function", "if", "require", "return", "switch", "up", "while"])
 
 
@@ -288,23 +279,10 @@ class _Reader:
 
 
 _OF_TABLE = frozenset(["charset", "check", "collate", "comment", "engine"])
-_PARTS = frozenset(
-    [
-        "dropColumn",
-        "dropColumns",
-        "dropForeign",
-        "dropIndex",
-        "dropNullable",
-        "dropPrimary",
-        "dropTimestamps",
-        "dropUnique",
-        "foreign",
-        "index",
-        "renameColumn",
-        "setNullable",
-        "unique",
-    ]
-)
+_PARTS = word_set("""
+    dropColumn dropColumns dropForeign dropIndex dropNullable dropPrimary dropTimestamps dropUnique foreign index
+    renameColumn setNullable unique
+""")
 
 
 def _names(link: Link) -> list[Value]:

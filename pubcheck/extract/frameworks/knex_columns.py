@@ -8,54 +8,30 @@ from pubcheck.extract.frameworks.javascript import Link
 from pubcheck.extract.frameworks.operations import Place, Unreadable
 from pubcheck.extract.frameworks.tokens import Value
 from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.words import word_set, words
 
 _TYPES = {
+    name: name
+    for name in words("""
+    bigint boolean date geography geometry integer json jsonb point smallint text time uuid
+""")
+} | {
     "bigInteger": "bigint",
-    "bigint": "bigint",
     "binary": "bytea",
-    "boolean": "boolean",
-    "date": "date",
     "double": "double precision",
     "enu": "text",
     "enum": "text",
     "float": "real",
-    "geography": "geography",
-    "geometry": "geometry",
     "int": "integer",
-    "integer": "integer",
-    "json": "json",
-    "jsonb": "jsonb",
     "mediumint": "integer",
-    "point": "point",
-    "smallint": "smallint",
-    "text": "text",
-    "time": "time",
     "tinyint": "smallint",
-    "uuid": "uuid",
 }
 SERIALS = {"bigIncrements": "bigserial", "bigincrements": "bigserial", "increments": "serial"}
 _UNREAD = frozenset(["geography", "geometry"])
-_HARMLESS = frozenset(
-    [
-        "after",
-        "checkBetween",
-        "checkIn",
-        "checkLength",
-        "checkNegative",
-        "checkNotIn",
-        "checkPositive",
-        "checkRegex",
-        "collate",
-        "comment",
-        "defaultTo",
-        "deferrable",
-        "first",
-        "index",
-        "onUpdate",
-        "unsigned",
-        "withKeyName",
-    ]
-)
+_HARMLESS = word_set("""
+    after checkBetween checkIn checkLength checkNegative checkNotIn checkPositive checkRegex collate comment defaultTo
+    deferrable first index onUpdate unsigned withKeyName
+""")
 
 
 class Column(Struct):

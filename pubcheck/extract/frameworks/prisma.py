@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from pubcheck.extract.frameworks.operations import Operations, Place, Sql
 from pubcheck.postgres.identifiers import in_quotes, quote_literal
+from pubcheck.words import words
 
 _TYPES = {
     "BigInt": "bigint",
@@ -25,32 +26,13 @@ _TYPES = {
     "String": "text",
 }
 _NATIVE = {
-    "bigint": "bigint",
-    "bit": "bit",
-    "boolean": "boolean",
-    "bytea": "bytea",
-    "char": "char",
-    "citext": "citext",
-    "date": "date",
-    "decimal": "decimal",
+    name: name
+    for name in words("""
+    bigint bit boolean bytea char citext date decimal inet integer json jsonb money oid real smallint text time
+    timestamp timestamptz timetz uuid varbit varchar xml
+""")
+} | {
     "doubleprecision": "double precision",
-    "inet": "inet",
-    "integer": "integer",
-    "json": "json",
-    "jsonb": "jsonb",
-    "money": "money",
-    "oid": "oid",
-    "real": "real",
-    "smallint": "smallint",
-    "text": "text",
-    "time": "time",
-    "timestamp": "timestamp",
-    "timestamptz": "timestamptz",
-    "timetz": "timetz",
-    "uuid": "uuid",
-    "varbit": "varbit",
-    "varchar": "varchar",
-    "xml": "xml",
 }
 _STRING = r'"(?:[^"\\\n]|\\.)*"'
 _ASIDE = re.compile(rf"({_STRING})|//[^\n]*")

@@ -9,37 +9,14 @@ from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.rails_tables import RENDERED
 from pubcheck.extract.frameworks.rails_writer import StatementWriter
 from pubcheck.extract.frameworks.ruby import Command, commands
+from pubcheck.words import word_set
 
-_HARMLESS = frozenset(
-    [
-        "add_check_constraint",
-        "add_foreign_key",
-        "announce",
-        "change_column_comment",
-        "change_column_default",
-        "change_table_comment",
-        "disable_ddl_transaction!",
-        "disable_extension",
-        "disable_lock_timeout!",
-        "disable_statement_timeout",
-        "enable_extension",
-        "execute",
-        "include",
-        "private",
-        "puts",
-        "raise",
-        "remove_check_constraint",
-        "remove_foreign_key",
-        "require",
-        "require_relative",
-        "return",
-        "say",
-        "say_with_time",
-        "validate_check_constraint",
-        "validate_foreign_key",
-        "with_lock_retries",
-    ]
-)
+_HARMLESS = word_set("""
+    add_check_constraint add_foreign_key announce change_column_comment change_column_default change_table_comment
+    disable_ddl_transaction! disable_extension disable_lock_timeout! disable_statement_timeout enable_extension
+    execute include private puts raise remove_check_constraint remove_foreign_key require require_relative return say
+    say_with_time validate_check_constraint validate_foreign_key with_lock_retries
+""")
 """Commands that decide about no column and no key: foreign keys are left out, and SQL is found as such."""
 _INLINE = frozenset(
     ["safety_assured", "up_only", "suppress_messages", "transaction", "say_with_time", "with_lock_retries"]

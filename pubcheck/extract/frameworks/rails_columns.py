@@ -8,55 +8,27 @@ from pubcheck.extract.frameworks.operations import Place, Unreadable
 from pubcheck.extract.frameworks.ruby import Command
 from pubcheck.extract.frameworks.tokens import Value
 from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.words import words
 
 _TYPES = {
-    "bigint": "bigint",
-    "bigserial": "bigserial",
+    name: name
+    for name in words("""
+    bigint bigserial bit boolean box cidr circle citext date daterange hstore inet int4range int8range integer
+    interval json jsonb line lseg ltree macaddr money numeric numrange oid path point polygon serial text tsrange
+    tstzrange tsvector uuid xml
+""")
+} | {
     "binary": "bytea",
-    "bit": "bit",
     "bit_varying": "bit varying",
     "blob": "bytea",
-    "boolean": "boolean",
-    "box": "box",
-    "cidr": "cidr",
-    "circle": "circle",
-    "citext": "citext",
-    "date": "date",
-    "daterange": "daterange",
     "datetime": "timestamp without time zone",
     "decimal": "numeric",
     "float": "double precision",
-    "hstore": "hstore",
-    "inet": "inet",
-    "int4range": "int4range",
-    "int8range": "int8range",
-    "integer": "integer",
-    "interval": "interval",
-    "json": "json",
-    "jsonb": "jsonb",
-    "line": "line",
-    "lseg": "lseg",
-    "ltree": "ltree",
-    "macaddr": "macaddr",
-    "money": "money",
-    "numeric": "numeric",
-    "numrange": "numrange",
-    "oid": "oid",
-    "path": "path",
-    "point": "point",
-    "polygon": "polygon",
     "primary_key": "bigserial",
-    "serial": "serial",
     "string": "character varying",
-    "text": "text",
     "time": "time without time zone",
     "timestamp": "timestamp without time zone",
     "timestamptz": "timestamp with time zone",
-    "tsrange": "tsrange",
-    "tstzrange": "tstzrange",
-    "tsvector": "tsvector",
-    "uuid": "uuid",
-    "xml": "xml",
 }
 _OF_EXTENSIONS = frozenset(["geography", "geometry", "halfvec", "sparsevec", "st_point", "st_polygon", "vector"])
 """Types that are not PostgreSQL's own: nothing is known of them but that they make a column."""

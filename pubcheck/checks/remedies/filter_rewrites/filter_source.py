@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.tokens import tokens
+from pubcheck.words import word_set
 
 _BEFORE, _AFTER = b"SELECT (", b")"
 _MAX_ATTEMPTS = 80
@@ -197,37 +198,11 @@ def _bare(tree: Any) -> Any:
     return tree
 
 
-_EXPRESSIONS = frozenset(
-    (
-        "A_ArrayExpr",
-        "A_Const",
-        "A_Expr",
-        "A_Indirection",
-        "BoolExpr",
-        "BooleanTest",
-        "CaseExpr",
-        "CoalesceExpr",
-        "CollateClause",
-        "ColumnRef",
-        "FuncCall",
-        "JsonArrayConstructor",
-        "JsonFuncExpr",
-        "JsonIsPredicate",
-        "JsonObjectConstructor",
-        "JsonParseExpr",
-        "JsonScalarExpr",
-        "JsonSerializeExpr",
-        "MinMaxExpr",
-        "NamedArgExpr",
-        "NullTest",
-        "RowExpr",
-        "SQLValueFunction",
-        "SubLink",
-        "TypeCast",
-        "XmlExpr",
-        "XmlSerialize",
-    )
-)
+_EXPRESSIONS = word_set("""
+    A_ArrayExpr A_Const A_Expr A_Indirection BoolExpr BooleanTest CaseExpr CoalesceExpr CollateClause ColumnRef
+    FuncCall JsonArrayConstructor JsonFuncExpr JsonIsPredicate JsonObjectConstructor JsonParseExpr JsonScalarExpr
+    JsonSerializeExpr MinMaxExpr NamedArgExpr NullTest RowExpr SQLValueFunction SubLink TypeCast XmlExpr XmlSerialize
+""")
 _NAMES = frozenset(("typeName", "funcname", "name", "fields", "collname"))
 _CONSTANTS = frozenset(("ival", "fval", "sval", "boolval", "bsval"))
 
