@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pubcheck.cli.app import Command, NoInput, completes, fail_on_assumed_option, fail_on_option
-from pubcheck.cli.input_options import config_option, configuration
-from pubcheck.cli.spark import (
-    check_installed,
-    conf_option,
-    master_option,
-    pair,
-    remote_option,
-)
+from pubcheck.cli.input_options import config_option, configured
+from pubcheck.cli.spark import check_installed, conf_option, master_option, pair, remote_option
 from pubcheck.config import Config, ConfigError, read_size
 from pubcheck.discovery.walk import readable
 
@@ -180,7 +174,9 @@ lint; other quarantined items do not fail a run.""",
 )
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
+@configured
 def command(
+    config: Config,
     input_: str,
     output: str,
     input_format: str,
@@ -200,13 +196,6 @@ def command(
     max_unit_size: int,
     unit_timeout: float,
     unit_memory: int,
-    postgres: str | None,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    complete: bool | None,
-    fail_on: str | None,
-    fail_on_assumed: bool | None,
-    config_path: str | None,
     master: str | None,
     remote: str | None,
     conf: tuple[tuple[str, str], ...],
@@ -223,17 +212,6 @@ def command(
     replica identity) or quarantined (with the reason). A unit that crashes, takes too long or is too large does not
     affect the others.
     """
-    config = configuration(
-        {
-            "postgres": postgres,
-            "select": select,
-            "ignore": ignore,
-            "complete": complete,
-            "fail-on": fail_on,
-            "fail-on-assumed": fail_on_assumed,
-        },
-        config_path,
-    )
     if run is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", run):
         raise ConfigError(
             f"--run: {run!r} is not a valid ID: use at most 100 letters, digits, dots, hyphens and underscores"

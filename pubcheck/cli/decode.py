@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pubcheck.cli.app import FOUND, WRONG, complain, completes
-from pubcheck.cli.input_options import complete_option, config_option, configuration, require_inputs
+from pubcheck.cli.input_options import Inputs, complete_option, config_option, configuration, require_inputs
 from pubcheck.cli.message_tables import MessageTable, TableFailure, decode_table, message_table, table_options
 from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.publisher_options import (
@@ -142,7 +142,7 @@ def _decode_table(table: MessageTable, streaming: Streaming | None, *, schema: s
 
 def _unnamed(schema: str, publications: tuple[str, ...], config: Config, *, majors: bool) -> UnnamedRelations:
     """Return what knows the published relations of a schema. Raises NoInput and UsageError."""
-    followed = linted_schema(schema, config, False, (), majors=majors).followed
+    followed = linted_schema(Inputs(config, (schema,), majors=majors)).followed
     assert followed is not None
     names = chosen_publications(publications, followed)
 

@@ -20,10 +20,12 @@ from pubcheck.cli.app import (
     use_color,
 )
 from pubcheck.cli.input_options import (
+    Inputs,
     complete_option,
     config_option,
-    configuration,
     consumer_option,
+    postgres_option,
+    reads_units,
     schema_option,
     statement_size_option,
     stdin_option,
@@ -59,12 +61,7 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
 2 bad arguments or configuration, no input, or an internal error.""",
 )
 @click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completes("files"))
-@click.option(
-    "--postgres",
-    metavar="MAJOR",
-    help="PostgreSQL version to check.  [default: the last version in the configuration, the version in a pg_dump"
-    " header, or 18]",
-)
+@postgres_option
 @click.option(
     "--publication", "publications", multiple=True, metavar="NAME", help="Explain only this publication. Repeatable."
 )
@@ -112,26 +109,16 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
 @stdin_option
 @config_option
 @color_option
+@reads_units(one_major=True)
 def command(
-    paths: tuple[str, ...],
-    postgres: str | None,
+    inputs: Inputs,
     publications: tuple[str, ...],
     tables: tuple[str, ...],
     subscriptions: tuple[str, ...],
     format_: str,
     stream: bool,
     output: str | None,
-    consumers: tuple[str, ...],
-    complete: bool | None,
-    together: bool,
-    schema: tuple[str, ...],
-    variables: dict[str, str],
     jobs: int,
-    fail_on: str | None,
-    fail_on_assumed: bool | None,
-    max_statement_size: str | None,
-    stdin_filename: str,
-    config_path: str | None,
     color: str,
 ) -> int:
     """Show what a subscriber will see of each publication and table: operations, rows, columns and names.
@@ -139,20 +126,6 @@ def command(
     A PATH is a folder, a file, or - for standard input. In a folder, migration files form units by their tool's naming
     conventions (`pubcheck files` shows them). A file is explained as part of its migration history if it has one.
     """
-    config = configuration(
-        {
-            "postgres": postgres,
-            "complete": complete,
-            "consumer": consumers,
-            "fail-on": fail_on,
-            "fail-on-assumed": fail_on_assumed,
-            "max-statement-size": max_statement_size,
-        },
-        config_path,
-        variables,
-    )
-    if postgres is not None and len(config.postgres) > 1:
-        raise click.UsageError("--postgres: explain takes one version at a time")
     from pubcheck.explain.build import Selection
 
     names_by_subscription = tuple(
@@ -160,19 +133,11 @@ def command(
     )
     selection = Selection(publications, tables, tuple(names for names in names_by_subscription if names))
     with Workers(jobs) as workers:
-        units = units_to_read(
-            paths,
-            config,
-            together=together,
-            schema=schema,
-            stdin_filename=stdin_filename,
-            majors=postgres is not None,
-            workers=workers,
-        )
-        explanation, crashes, failed = explain(units, config, selection, workers, messages=stream)
+        units = units_to_read(inputs, workers)
+        explanation, crashes, failed = explain(units, inputs.config, selection, workers, messages=stream)
     _check(explanation, selection)
     status = FOUND if failed else 0
-    pieces = _rendered(explanation, format_, color, config.docs_url, output)
+    pieces = _rendered(explanation, format_, color, inputs.config.docs_url, output)
     status = write_output(output, pieces, for_people=format_ == "text") or status
     for crash in crashes:
         status = complain(crash)

@@ -12,11 +12,12 @@ from msgspec import Struct
 from pubcheck import __version__
 from pubcheck.cli.app import Command, color_option, completes, use_color
 from pubcheck.cli.input_options import (
+    Inputs,
     config_option,
-    configuration,
     discover,
     exclude_option,
     force_exclude_option,
+    reads_units,
     schema_option,
     stdin_option,
     together_option,
@@ -58,32 +59,15 @@ configuration.""",
 @config_option
 @output_option
 @color_option
-def command(
-    paths: tuple[str, ...],
-    together: bool,
-    schema: tuple[str, ...],
-    exclude: tuple[str, ...],
-    force_exclude: bool | None,
-    format_: str,
-    stdin_filename: str,
-    config_path: str | None,
-    output: str | None,
-    color: str,
-) -> int:
+@reads_units()
+def command(inputs: Inputs, format_: str, output: str | None, color: str) -> int:
     """Show the files that `lint` would read with the same arguments: their units, their order and the reason.
 
     Without a PATH, the folder of the configuration is shown if it names units, else the current folder.
 
     Context files are replayed but not reported on. Rollback files are skipped.
     """
-    config = configuration({"exclude": exclude, "force-exclude": force_exclude}, config_path)
-    discovery = discover(
-        paths,
-        config,
-        together=together,
-        schema=schema,
-        stdin_filename=stdin_filename,
-    )
+    discovery = discover(inputs)
     as_json = format_ == "json"
     text = _json(discovery) if as_json else _text(discovery, color=use_color(color, output))
     return write_output(output, text, for_people=not as_json)

@@ -1,4 +1,4 @@
-"""The arguments that say what is read, as `lint`, `explain` and `files` take them."""
+"""The arguments that say what is read and how, as `lint`, `explain` and `files` take them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import re
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 
 import click
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.cli.app import NoInput, completes
 from pubcheck.cli.lint_unit import ready
-from pubcheck.config import ISOLATED, Config, from_options, load
+from pubcheck.config import ISOLATED, OPTIONS, Config, from_options, load
 from pubcheck.discovery.file_inspector import CachedFileInspector, begins_as_json, opens_json
 from pubcheck.discovery.file_types import STDIN, UNNAMED, DiscoveredUnit
 from pubcheck.discovery.units import Discovery, discover_units
@@ -23,7 +24,7 @@ from pubcheck.source import escape
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Any, Self
 
     from click._termui_impl import ProgressBar
 
@@ -43,6 +44,12 @@ complete_option = click.option(
     "--complete/--no-complete",
     default=None,
     help="The input is a complete database: anything missing from it does not exist.",
+)
+postgres_option = click.option(
+    "--postgres",
+    metavar="MAJOR",
+    help="PostgreSQL version to check.  [default: the last version in the configuration, the version in a pg_dump"
+    " header, or 18]",
 )
 statement_size_option = click.option(
     "--max-statement-size",
@@ -148,29 +155,67 @@ def _relative_to(root: str, pattern: str) -> str:
     return f"{negation}/{escaped}/{depth}{rest.removeprefix('/')}"
 
 
-def units_to_read(
-    paths: tuple[str, ...],
-    config: Config,
-    *,
-    together: bool,
-    schema: tuple[str, ...],
-    stdin_filename: str,
-    majors: bool = False,
-    workers: Workers | None = None,
-) -> list[DiscoveredUnit]:
-    """Return the units to read. ``majors``: the command line names the majors, so those of units in the configuration
-    are ignored. Raises NoInput if there is no unit."""
-    discovery = discover(
-        paths,
-        config,
-        together=together,
-        schema=schema,
-        stdin_filename=stdin_filename,
-        majors=majors,
-        workers=workers,
-    )
+class Inputs(Struct, frozen=True):
+    """What a command reads: paths and context files, with the configuration.
+
+    ``majors``: the command line names the majors, so those of units in the configuration are ignored.
+    """
+
+    config: Config
+    paths: tuple[str, ...] = ()
+    together: bool = False
+    schema: tuple[str, ...] = ()
+    stdin_filename: str = UNNAMED
+    majors: bool = False
+
+
+_Command = Callable[..., int]
+
+
+def configured(command: _Command) -> _Command:
+    """Give a command its configuration, as ``config``, instead of the options that change it."""
+
+    @wraps(command)
+    def run(**options: Any) -> int:
+        return command(config=_configuration_of(options), **options)
+
+    return run
+
+
+def reads_units(*, one_major: bool = False) -> Callable[[_Command], _Command]:
+    """Give a command its ``inputs`` instead of the options about them and the configuration."""
+
+    def decorated(command: _Command) -> _Command:
+        @wraps(command)
+        def run(**options: Any) -> int:
+            majors = options.get("postgres") is not None
+            config = _configuration_of(options)
+            if one_major and majors and len(config.postgres) > 1:
+                name = click.get_current_context().info_name
+                raise click.UsageError(f"--postgres: {name} takes one version at a time")
+            fields = {field: options.pop(field) for field in Inputs.__struct_fields__ if field in options}
+            return command(Inputs(config, majors=majors, **fields), **options)
+
+        return run
+
+    return decorated
+
+
+def _configuration_of(options: dict[str, Any]) -> Config:
+    """Take the options that change the configuration out of those of a command, and return it."""
+    # --baseline is relative to the current folder, and not to that of the configuration: `lint` reads it itself.
+    changes = {key: options.pop(field) for key, field in OPTIONS.items() if key in _CHANGES and field in options}
+    return configuration(changes, options.pop("config_path"), options.pop("variables", {}))
+
+
+_CHANGES = OPTIONS.keys() - {"baseline", "variables"}
+
+
+def units_to_read(inputs: Inputs, workers: Workers | None = None) -> list[DiscoveredUnit]:
+    """Return the units to read. Raises NoInput if there is no unit."""
+    discovery = discover(inputs, workers)
     if not discovery.units:
-        raise NoInput(no_input(discovery, paths))
+        raise NoInput(no_input(discovery, inputs.paths))
     return discovery.units
 
 
@@ -200,19 +245,10 @@ def skipped_messages(skipped: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield f"{escape(labels[0])}{more} skipped: {why}"
 
 
-def discover(
-    paths: tuple[str, ...],
-    config: Config,
-    *,
-    together: bool,
-    schema: tuple[str, ...],
-    stdin_filename: str,
-    majors: bool = False,
-    workers: Workers | None = None,
-    quiet: bool = False,
-) -> Discovery:
+def discover(inputs: Inputs, workers: Workers | None = None, *, quiet: bool = False) -> Discovery:
     """Return the units to read as ``units_to_read`` has them, and the files that are skipped. Without paths, the units
     that the configuration names, else the current folder."""
+    config, paths, schema, stdin_filename = inputs.config, inputs.paths, inputs.schema, inputs.stdin_filename
     if not paths:
         paths = (os.path.relpath(config.root or "."),) if config.units else (".",)
     if "" in (*paths, *schema):
@@ -222,7 +258,7 @@ def discover(
     if stdin_filename not in (UNNAMED, STDIN) and STDIN not in (*paths, *schema):
         raise click.UsageError("--stdin-filename names standard input: give - as PATH")
     stdin = _standard_input() if STDIN in (*paths, *schema) else None
-    if majors and config.units:
+    if inputs.majors and config.units:
         config = replace(config, units=tuple(replace(unit, postgres=()) for unit in config.units))
     with _Progress(shown=not quiet and sys.stderr.isatty()) as progress:
         disk: CachedFileInspector = _WatchedDisk(progress)
@@ -234,7 +270,7 @@ def discover(
             return discover_units(
                 paths,
                 config,
-                together=together,
+                together=inputs.together,
                 schema=schema,
                 stdin=stdin,
                 stdin_label=stdin_filename,
@@ -255,8 +291,8 @@ def discover(
             schema,
             partial(units_of, alone=bool(schema)),
             stdin=stdin,
-            together=together,
-            majors=config.postgres if majors else (),
+            together=inputs.together,
+            majors=config.postgres if inputs.majors else (),
         )
 
 

@@ -20,14 +20,15 @@ from pubcheck.cli.app import (
     use_color,
 )
 from pubcheck.cli.input_options import (
+    Inputs,
     complete_option,
     config_option,
-    configuration,
     consumer_option,
     discover,
     exclude_option,
     force_exclude_option,
     no_input,
+    reads_units,
     schema_option,
     skipped_messages,
     statement_size_option,
@@ -167,30 +168,14 @@ or an internal error.""",
 @click.option("--show-settings", is_flag=True, help="Print the settings of this run as TOML, and lint nothing.")
 @click.option("--verbose", is_flag=True, help="Show all remedies and answers of the server, and all notes, as text.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary and no progress.")
+@reads_units()
 def command(
-    paths: tuple[str, ...],
-    postgres: str | None,
+    inputs: Inputs,
     format_: str | None,
     outputs: tuple[Output, ...],
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    ignore_comments: bool | None,
-    consumers: tuple[str, ...],
-    complete: bool | None,
-    together: bool,
-    schema: tuple[str, ...],
-    variables: dict[str, str],
-    exclude: tuple[str, ...],
-    force_exclude: bool | None,
     jobs: int,
     min_severity: Severity,
     certain_only: bool,
-    fail_on: str | None,
-    fail_on_assumed: bool | None,
-    max_statement_size: str | None,
-    stdin_filename: str,
-    config_path: str | None,
-    extend_select: tuple[str, ...],
     statistics: bool,
     exit_zero: bool,
     fix: bool,
@@ -213,24 +198,7 @@ def command(
 
     A refused statement changes nothing, and the statements after it are still checked, even in the same transaction.
     """
-    config = configuration(
-        {
-            "postgres": postgres,
-            "select": select,
-            "ignore": ignore,
-            "complete": complete,
-            "consumer": consumers,
-            "fail-on": fail_on,
-            "fail-on-assumed": fail_on_assumed,
-            "extend-select": extend_select,
-            "exclude": exclude,
-            "force-exclude": force_exclude,
-            "ignore-comments": ignore_comments,
-            "max-statement-size": max_statement_size,
-        },
-        config_path,
-        variables,
-    )
+    config = inputs.config
     reports = reports_of(format_, outputs)
     if show_settings:
         # Loaded only where they are asked for.
@@ -242,28 +210,19 @@ def command(
     change = _change(fix, unsafe_fixes, diff, add_ignore)
     if change and write_baseline:
         raise click.UsageError("--write-baseline cannot be combined with --fix or --add-ignore")
-    if change and not diff and STDIN in paths:
+    if change and not diff and STDIN in inputs.paths:
         raise click.UsageError("standard input cannot be changed; use --diff to see the changes")
     context = click.get_current_context()
     if watch and context.obj is None:
-        if change or write_baseline or STDIN in paths:
+        if change or write_baseline or STDIN in inputs.paths:
             raise click.UsageError("--watch cannot be combined with standard input, or with options that change files")
-        return _watch(context, paths)
+        return _watch(context, inputs.paths)
     known = None if write_baseline else _baseline(baseline, config)
     with context.obj or Workers(jobs) as workers:
-        survey = discover(
-            paths,
-            config,
-            together=together,
-            schema=schema,
-            stdin_filename=stdin_filename,
-            majors=postgres is not None,
-            workers=workers,
-            quiet=quiet,
-        )
+        survey = discover(inputs, workers, quiet=quiet)
         units = survey.units
         if not (units or survey.named):
-            raise NoInput(no_input(survey, paths))
+            raise NoInput(no_input(survey, inputs.paths))
         excerpts = "text" in reports.formats
         tasks = [Task(unit, config, excerpts, known, change) for unit in units]
         outcomes = with_all_publications(list(_watched(workers.map(lint_unit, tasks, died), len(tasks), quiet)))
@@ -293,7 +252,7 @@ def command(
             *(findings, outcomes, units, config, known, change),
             diff=diff,
             unwritten=frozenset(unwritten),
-            variables=tuple(variables),
+            variables=tuple(context.params["variables"]),
         )
         for line in (*(f"{notice}." for notice in skipped_messages(survey.named)), *closing_lines(run)):
             click.echo(line, err=not for_people or reports.main != STDOUT)

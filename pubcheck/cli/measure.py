@@ -11,9 +11,11 @@ from msgspec.structs import replace
 from pubcheck import __version__
 from pubcheck.cli.app import FOUND, Command, complain, completes
 from pubcheck.cli.input_options import (
+    Inputs,
     complete_option,
     config_option,
-    configuration,
+    postgres_option,
+    reads_units,
     require_inputs,
     schema_option,
     stdin_option,
@@ -79,12 +81,7 @@ data that do not fit the table.""",
     show_default=True,
     help="Format of the report.",
 )
-@click.option(
-    "--postgres",
-    metavar="MAJOR",
-    help="PostgreSQL version to check.  [default: the last version in the configuration, the version in a pg_dump"
-    " header, or 18]",
-)
+@postgres_option
 @complete_option
 @together_option
 @schema_option
@@ -95,16 +92,11 @@ data that do not fit the table.""",
 @conf_option
 @output_option
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
+@reads_units(one_major=True)
 def command(
-    paths: tuple[str, ...],
+    inputs: Inputs,
     data: tuple[tuple[str, str], ...],
     format_: str,
-    postgres: str | None,
-    complete: bool | None,
-    together: bool,
-    schema: tuple[str, ...],
-    stdin_filename: str,
-    config_path: str | None,
     master: str | None,
     remote: str | None,
     conf: tuple[tuple[str, str], ...],
@@ -118,18 +110,8 @@ def command(
     publish, and the rows that none publishes. A filter is evaluated only if Spark gives the server's answer for every
     row; otherwise the report gives the reason.
     """
-    config = configuration({"postgres": postgres, "complete": complete}, config_path)
-    if postgres is not None and len(config.postgres) > 1:
-        raise click.UsageError("--postgres: measure takes one version at a time")
-    require_inputs(*paths)
-    units = units_to_read(
-        paths,
-        config,
-        together=together,
-        schema=schema,
-        stdin_filename=stdin_filename,
-        majors=postgres is not None,
-    )
+    require_inputs(*inputs.paths)
+    units = units_to_read(inputs)
     if len(units) > 1:
         names = ", ".join(unit.name for unit in units[:_MOST_NAMED])
         raise click.UsageError(f"SCHEMA contains {len(units)} units ({names}): name one, or use --together")
@@ -137,7 +119,7 @@ def command(
     from pubcheck.engine.linter import Linter
     from pubcheck.lint_files import lint_files
 
-    config = replace(config, postgres=config.postgres[-1:], select=(), ignore=())
+    config = replace(inputs.config, postgres=inputs.config.postgres[-1:], select=(), ignore=())
     linted = lint_files(units[0], Linter(config), follow=True)
     followed = linted.followed
     if followed is None:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from pubcheck.cli.input_options import units_to_read
-from pubcheck.discovery.file_types import UNNAMED
+from pubcheck.cli.input_options import Inputs, units_to_read
 
 if TYPE_CHECKING:
-    from pubcheck.config import Config
     from pubcheck.discovery.file_types import DiscoveredUnit
     from pubcheck.engine.linter import Followed
     from pubcheck.lint_files import LintedUnit
@@ -83,18 +81,18 @@ def stream_options(options: Mapping[str, str]) -> Options:
         raise click.UsageError(f"--option: {error}") from None
 
 
-def schema_unit(path: str, config: Config, together: bool, schema: tuple[str, ...], *, majors: bool) -> DiscoveredUnit:
+def schema_unit(inputs: Inputs) -> DiscoveredUnit:
     """Return the unit of a schema, which is a file or folder. Raises NoInput and UsageError."""
-    units = units_to_read((path,), config, together=together, schema=schema, stdin_filename=UNNAMED, majors=majors)
+    units = units_to_read(inputs)
     if len(units) > 1:
         names = ", ".join(unit.name for unit in units[:10])
         raise click.UsageError(f"SCHEMA contains {len(units)} units: name one of {names}")
     return units[0]
 
 
-def linted_schema(path: str, config: Config, together: bool, schema: tuple[str, ...], *, majors: bool) -> LintedUnit:
+def linted_schema(inputs: Inputs) -> LintedUnit:
     """Return the schema with its final state. Raises NoInput and UsageError."""
-    unit = schema_unit(path, config, together, schema, majors=majors)
+    unit, config = schema_unit(inputs), inputs.config
 
     from pubcheck.engine.linter import Linter
     from pubcheck.faults import failure_text

@@ -6,6 +6,7 @@ import click
 
 from pubcheck.cli.app import FOUND, Command, completes
 from pubcheck.cli.input_options import (
+    Inputs,
     config_option,
     configuration,
     schema_option,
@@ -80,7 +81,7 @@ def command(
     )
     if len(config.postgres) > 1 and postgres is not None:
         raise click.UsageError("--postgres: scaffold takes one version at a time")
-    units = units_to_read(paths, config, together=True, schema=schema, stdin_filename=stdin_filename)
+    units = units_to_read(Inputs(config, paths, together=True, schema=schema, stdin_filename=stdin_filename))
     # Loaded only for this command.
     from pubcheck.lint_files import read_files
     from pubcheck.scaffold.check import scaffold

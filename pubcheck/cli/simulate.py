@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pubcheck.cli.app import FOUND, complain, completes
-from pubcheck.cli.input_options import config_option, configuration, require_inputs, together_option
+from pubcheck.cli.input_options import Inputs, config_option, configuration, require_inputs, together_option
 from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.publisher_options import name_values, publication_names, refuse_databases, schema_unit
 from pubcheck.discovery.file_types import STDIN
@@ -146,7 +146,7 @@ def command(
         raise click.UsageError("standard input cannot be both SCHEMA and SCRIPT")
     require_inputs(schema, script)
     config = configuration({"postgres": postgres}, config_path)
-    unit = schema_unit(schema, config, together, (), majors=postgres is not None)
+    unit = schema_unit(Inputs(config, (schema,), together, majors=postgres is not None))
 
     from pubcheck.engine.dump_major import majors_of
     from pubcheck.lint_files import read_files

@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from pubcheck.cli.app import (
-    FOUND,
-    color_option,
-    complain,
-    completes,
-    fail_on_assumed_option,
-    fail_on_option,
-    use_color,
-)
+from pubcheck.cli.app import FOUND, color_option, complain, completes, fail_on_assumed_option, fail_on_option, use_color
 from pubcheck.cli.input_options import (
+    Inputs,
     complete_option,
     config_option,
-    configuration,
+    reads_units,
     require_inputs,
     schema_option,
     together_option,
@@ -118,7 +111,9 @@ or an internal error.""",
 @color_option
 @table_options
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
+@reads_units(one_major=True)
 def command(
+    inputs: Inputs,
     schema_path: str,
     stream: str,
     publications: tuple[str, ...],
@@ -127,15 +122,8 @@ def command(
     settings: dict[str, str],
     framing: str | None,
     locale: str | None,
-    postgres: str | None,
     format_: str,
     outputs: tuple[Output, ...],
-    complete: bool | None,
-    together: bool,
-    schema: tuple[str, ...],
-    fail_on: str | None,
-    fail_on_assumed: bool | None,
-    config_path: str | None,
     color: str,
     quiet: bool,
     **of_table: Any,
@@ -147,20 +135,14 @@ def command(
     input, in any form that `pubcheck decode` reads. With --from it is a table of the messages of many slots, which
     Spark reads.
     """
-    config = configuration(
-        {"postgres": postgres, "complete": complete, "fail-on": fail_on, "fail-on-assumed": fail_on_assumed},
-        config_path,
-    )
     reports = reports_of(format_, outputs)
-    if postgres is not None and len(config.postgres) > 1:
-        raise click.UsageError("--postgres: verify takes one version at a time")
     if schema_path == stream == STDIN:
         raise click.UsageError("standard input cannot be both SCHEMA and CAPTURE")
     table = message_table(stream, of_table)
     if table is not None and script is not None:
         raise click.UsageError("--script needs a capture in a file, not a table (--from)")
     require_inputs(schema_path, *([stream] if table is None else []), *([script] if script is not None else []))
-    linted = linted_schema(schema_path, config, together, schema, majors=postgres is not None)
+    linted = linted_schema(replace(inputs, paths=(schema_path,)))
     followed = linted.followed
     assert followed is not None
     names = chosen_publications(publications, followed)
@@ -182,7 +164,7 @@ def command(
         if simulation.error is not None:
             return complain(f"--script: decoding fails, as on the server: {simulation.error.message}")
         publisher = simulation.publisher
-    run = _Run(publisher, requested, locale, config, simulation)
+    run = _Run(publisher, requested, locale, inputs.config, simulation)
     if table is None:
         problem = run.read(stream, framing)
     else:

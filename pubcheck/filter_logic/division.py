@@ -8,19 +8,9 @@ from typing import Any
 
 from pubcheck.filter_logic import truth
 from pubcheck.filter_logic.axes import Axis, Labels, axis_of
-from pubcheck.filter_logic.terms import (
-    is_strict,
-    key_of,
-    never_fails,
-    never_null,
-    variables_in,
-)
+from pubcheck.filter_logic.terms import is_strict, key_of, never_fails, never_null, variables_in
 from pubcheck.filter_logic.truth import ERROR, TRUE, Condition
-from pubcheck.filter_logic.variables import (
-    Cell,
-    Variable,
-    filled,
-)
+from pubcheck.filter_logic.variables import Cell, Variable, filled
 from pubcheck.postgres import input, oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column

@@ -24,16 +24,7 @@ from pubcheck.filter_logic.terms import (
     variables_in,
 )
 from pubcheck.filter_logic.truth import ERROR, FALSE, NULL, TRUE, Condition
-from pubcheck.filter_logic.variables import (
-    ABOVE,
-    BELOW,
-    EQUAL,
-    Cell,
-    Variable,
-    answers,
-    possible_signs,
-    signs,
-)
+from pubcheck.filter_logic.variables import ABOVE, BELOW, EQUAL, Cell, Variable, answers, possible_signs, signs
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.datum import Array

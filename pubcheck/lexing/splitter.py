@@ -16,15 +16,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from pubcheck.lexing.items import PsqlCommand, Statement, edited, replaced
-from pubcheck.lexing.lexical import (
-    BLANKS,
-    FIRST_WORD,
-    RESTART,
-    ROUTINE,
-    SKIPPED,
-    is_copy_stdin,
-    whole,
-)
+from pubcheck.lexing.lexical import BLANKS, FIRST_WORD, RESTART, ROUTINE, SKIPPED, is_copy_stdin, whole
 from pubcheck.lexing.standard_conforming_strings import SETTERS
 from pubcheck.lexing.statement_lexer import Lexed, StatementLexer
 from pubcheck.source import Call, Source

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.cli.input_options import discover
+from pubcheck.cli.input_options import Inputs, discover
 from pubcheck.cli.lint_unit import Outcome, Task, died
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config
@@ -68,8 +68,8 @@ def test_units_are_the_same_whoever_opens_the_files(tmp_path: Path) -> None:
         (tmp_path / f"t{number}.sql").write_text(f"CREATE TABLE t{number} (id int PRIMARY KEY);\n")
     (tmp_path / "publication.sql").write_text("CREATE PUBLICATION p FOR TABLE t1, t2;\n")
     (tmp_path / "dump.sql").write_text("--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 15.4\n")
-    alone = discover((str(tmp_path),), Config(), together=False, schema=(), stdin_filename="-")
+    alone = discover(Inputs(Config(), (str(tmp_path),)))
     with Workers(2) as workers:
-        shared = discover((str(tmp_path),), Config(), together=False, schema=(), stdin_filename="-", workers=workers)
+        shared = discover(Inputs(Config(), (str(tmp_path),)), workers)
     assert shared == alone
     assert {len(plan.files) for plan in alone.units} > {1}

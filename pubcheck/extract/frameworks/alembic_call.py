@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pubcheck.extract.frameworks.alchemy import (
-    Column,
-    identifier,
-)
+from pubcheck.extract.frameworks.alchemy import Column, identifier
 from pubcheck.extract.frameworks.operations import Sql, Unreadable, create_enum
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, keywords, last_name

@@ -7,13 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from pubcheck.extract.frameworks.operations import Unreadable, create_enum
-from pubcheck.extract.frameworks.rails_columns import (
-    Column,
-    column_of,
-    columns_of_reference,
-    index_name,
-    timestamps,
-)
+from pubcheck.extract.frameworks.rails_columns import Column, column_of, columns_of_reference, index_name, timestamps
 from pubcheck.extract.frameworks.ruby import Command
 from pubcheck.extract.frameworks.tokens import Value
 from pubcheck.postgres.identifiers import in_quotes
