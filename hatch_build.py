@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import json
 import shutil
 import tempfile
@@ -24,8 +25,8 @@ class SmallWheel(BuildHookInterface):
         for name, pattern in FOLDERS.items():
             paths = sorted(Path(self.root).glob(pattern))
             texts = {path.name: path.read_text("utf-8") for path in paths}
-            bundle = self._folder / f"{name}.json"
-            bundle.write_text(json.dumps(texts, ensure_ascii=False, indent=0), "utf-8", newline="\n")
+            bundle = self._folder / f"{name}.bz2"
+            bundle.write_bytes(bz2.compress(json.dumps(texts, ensure_ascii=False).encode()))
             build_data["force_include"][str(bundle)] = f"pubcheck/{bundle.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

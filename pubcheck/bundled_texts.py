@@ -1,4 +1,4 @@
-"""Folders of texts, such as the pages of the rules. A wheel holds each folder as one file, which takes half the space.
+"""Folders of texts, such as the pages of the rules. A wheel holds each folder as one file, in 40 % of the space.
 
 `hatch_build.py` writes these files. A checkout has none: there the texts are read one by one.
 """
@@ -25,7 +25,12 @@ def read_text(bundle: str, folder: str, filename: str) -> str:
 @cache
 def _texts(bundle: str) -> dict[str, str] | None:
     try:
-        with open(os.path.join(PACKAGE, f"{bundle}.json"), "rb") as file:
-            return decode(file.read(), type=dict[str, str])
+        with open(os.path.join(PACKAGE, f"{bundle}.bz2"), "rb") as file:
+            content = file.read()
     except FileNotFoundError:
         return None
+    try:
+        from bz2 import decompress
+    except ImportError as error:
+        raise OSError("this Python was built without bz2") from error
+    return decode(decompress(content), type=dict[str, str])

@@ -134,8 +134,8 @@ def test_the_wheel_has_what_it_needs_and_no_tests(built: Built) -> None:
         "pubcheck/html/templates/explain.html",
         "pubcheck/html/templates/audit.html",
         "pubcheck/report/schema.json",
-        "pubcheck/rules.json",
-        "pubcheck/consumers.json",
+        "pubcheck/rules.bz2",
+        "pubcheck/consumers.bz2",
     } <= names
     assert all(name.startswith(("pubcheck/", f"pubcheck-{__version__}.dist-info/")) for name in names)
     assert built.wheel.stat().st_size < 2_205_000
