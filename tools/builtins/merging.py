@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,16 @@ def trimmed(row: Sequence[Any], defaults: Sequence[Any]) -> list[Any]:
 class Merged:
     """A file that the majors share: table -> key -> rows that begin with the majors (bits) they hold in.
 
-    The bit of a major is its place in ``servers``, which says what server each was taken from.
+    The bit of a major is its place in ``servers``, which says what server each was taken from. A table whose keys are
+    oids is an array in the file: an oid comes before its rows only if it does not follow the one before by 1.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.content: dict[str, Any] = decode(path.read_bytes()) if path.exists() else {"servers": {}}
+        content: dict[str, Any] = decode(path.read_bytes()) if path.exists() else {"servers": {}}
+        self.content: dict[str, dict[str, Any]] = {
+            table: dict(_with_keys(rows)) if isinstance(rows, list) else rows for table, rows in content.items()
+        }
 
     def begin(self, major: int, server: str) -> None:
         """Forget what was known of a major."""
@@ -49,18 +53,35 @@ class Merged:
 
     def write(self) -> None:
         """A line a key, so that what a new server changes can be read in a diff."""
-        parts = []
+        parts: list[tuple[str, str, Iterable[str], str]] = []
         for table, rows in self.content.items():
             for held in rows.values():
                 if table != "servers":
                     held.sort(key=lambda row: row[0] & -row[0])  # by the first major
-            ordered = rows.items() if table == "servers" else sorted(rows.items(), key=_key_order)
-            lines = ",\n".join(f"{encode(key).decode()}:{encode(row).decode()}" for key, row in ordered)
-            parts.append(f"{encode(table).decode()}:{{\n{lines}\n}}")
-        self.path.write_text("{" + ",\n".join(parts) + "}\n")
+            if table != "servers" and all(map(str.isdecimal, rows)):
+                parts.append((table, "[", _without_keys(rows), "]"))
+                continue
+            ordered = rows.items() if table == "servers" else sorted(rows.items())
+            lines = (f"{encode(key).decode()}:{encode(row).decode()}" for key, row in ordered)
+            parts.append((table, "{", lines, "}"))
+        texts = (f'"{table}":{opening}\n' + ",\n".join(lines) + f"\n{end}" for table, opening, lines, end in parts)
+        self.path.write_text("{" + ",\n".join(texts) + "}\n")
         print(f"{self.path.name}: {self.path.stat().st_size} bytes")
 
 
-def _key_order(item: tuple[str, Any]) -> tuple[int, str]:
-    key = item[0]
-    return (int(key), "") if key.isdecimal() else (-1, key)
+def _with_keys(items: Iterable[int | list[Any]]) -> Iterator[tuple[str, list[Any]]]:
+    oid = 0
+    for item in items:
+        if isinstance(item, int):
+            oid = item
+        else:
+            yield str(oid), item
+            oid += 1
+
+
+def _without_keys(table: dict[str, list[Any]]) -> Iterator[str]:
+    next_oid = None
+    for oid in sorted(map(int, table)):
+        rows = encode(table[str(oid)]).decode()
+        yield rows if oid == next_oid else f"{oid},{rows}"
+        next_oid = oid + 1

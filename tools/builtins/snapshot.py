@@ -24,17 +24,18 @@ from tools.builtins.merging import Merged, trimmed
 HERE = Path(__file__).parents[2] / "pubcheck" / "postgres" / "builtins"
 
 _TYPES = """
-    SELECT n.nspname, t.typname, t.oid::int, t.typtype::text, t.typarray::int
+    SELECT n.nspname, t.typname, t.oid::int, t.typarray::int
     FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
     WHERE t.oid < 16384 AND n.nspname IN ('pg_catalog', 'information_schema')
       AND NOT EXISTS (SELECT FROM pg_class c
                       WHERE c.relkind IN ('r', 'v') AND (c.reltype = t.oid OR c.reltype = t.typelem))
+      AND NOT EXISTS (SELECT FROM pg_type element WHERE element.typarray = t.oid)
     ORDER BY 1, 2
 """
 _RELATIONS = """
     SELECT n.nspname, c.relname, c.oid::int, c.relkind::text,
-           c.reltype::int, coalesce((SELECT t.typarray::int FROM pg_type t WHERE t.oid = c.reltype), 0)
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+           coalesce(t.oid::int - c.oid::int, 0), coalesce(nullif(t.typarray, 0)::int - c.oid::int, 0)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_type t ON t.oid = c.reltype
     WHERE c.oid < 16384 AND n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast')
     ORDER BY 1, 2
 """

@@ -17,23 +17,34 @@ T = TypeVar("T")
 
 
 class KnownRelation(Struct, frozen=True, array_like=True, gc=False):
-    """``type`` is the oid of the row type, ``array`` that of the array type over it; 0 where there is none."""
+    """``to_type`` and ``to_array`` are the distances from the oid to those of the row type and of the array type over
+    it; 0 where there is none. They are small, and mostly equal in all majors."""
 
     oid: int
     kind: str
-    type: int = 0
-    array: int = 0
+    to_type: int = 0
+    to_array: int = 0
+
+    @property
+    def type(self) -> int:
+        """The oid of the row type, or 0."""
+        return self.oid + self.to_type if self.to_type else 0
+
+    @property
+    def array(self) -> int:
+        """The oid of the array type over the row type, or 0."""
+        return self.oid + self.to_array if self.to_array else 0
 
 
-TypeRow = tuple[int, str, int]
-"""(oid, typtype, array oid)"""
+TypeRow = tuple[int, int]
+"""The oids of a type and of the array type over it, 0 where there is none."""
 
 
 class Snapshot(Struct, frozen=True):
     """The names of one major. ``server`` says which server it was taken from.
 
-    ``types``: schema -> name -> row, without row types. ``relations``: schema -> name -> row. ``columns``: those of the
-    relations of information_schema.
+    ``types``: schema -> name -> row, without row types and arrays. ``relations``: schema -> name -> row. ``columns``:
+    those of the relations of information_schema.
     """
 
     server: str
@@ -56,17 +67,23 @@ class Builtins:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self.types = {schema: {name: row[0] for name, row in named.items()} for schema, named in snapshot.types.items()}
+        self.types: dict[str, dict[str, int]] = {}
         """schema -> name -> oid."""
         self._names: dict[int, tuple[str, str]] | None = None
         self._arrays: dict[int, int] | None = None
         self._relations: dict[int, tuple[str, str]] | None = None
+        for schema, types in snapshot.types.items():
+            named = self.types[schema] = {}
+            for name, (oid, array) in types.items():
+                named[name] = oid
+                if array:
+                    named["_" + name] = array
         for schema, relations in snapshot.relations.items():
             named = self.types.setdefault(schema, {})
             for name, relation in relations.items():
-                if relation.array:
-                    named[name] = relation.type
-                    named[f"_{name}"[:63]] = relation.array
+                if relation.to_array:
+                    named[name] = relation.oid + relation.to_type
+                    named[f"_{name}"[:63]] = relation.oid + relation.to_array
 
     def type(self, schema: str, name: str) -> int:
         """A type's oid, or 0."""
@@ -81,7 +98,7 @@ class Builtins:
     def array_of(self, oid: int) -> int:
         """The oid of the array type over a type (an array of an array is the same array), or 0."""
         if self._arrays is None:
-            self._arrays = {oid: array for named in self._snapshot.types.values() for oid, _, array in named.values()}
+            self._arrays = {oid: array for named in self._snapshot.types.values() for oid, array in named.values()}
             for relations in self._snapshot.relations.values():
                 self._arrays.update((row.type, row.array) for row in relations.values() if row.array)
         return self._arrays.get(oid, 0) or oid
