@@ -127,6 +127,7 @@ class _AttributesRow(_Row, frozen=True, array_like=True, gc=False):
     indexes: tuple[str, ...] = ()
 
 
+_BRACKET = ord("[")
 _SEARCHES = 8
 """So many names are searched for one by one."""
 _NAMES = lazy_compile(rb'\[\d+,("[^"]*")')
@@ -142,7 +143,7 @@ class _Rows:
     def __init__(self, content: bytes) -> None:
         self._content = content
         self._lines = content.split(b"\n")
-        self._numbered = [number for number, line in enumerate(self._lines) if line[0] != ord("[")]
+        self._numbered = [number for number, line in enumerate(self._lines) if line[0] != _BRACKET]
         self._searches = 0
 
     def _first_oid(self, number: int) -> int:
@@ -179,8 +180,11 @@ class _Rows:
     def _search(self, value: bytes) -> Iterator[int]:
         content = self._content
         place = content.find(value)
+        number = counted = 0
         while place >= 0:
-            yield self._oid(content.count(b"\n", 0, place))
+            number += content.count(b"\n", counted, place)
+            counted = place
+            yield self._oid(number)
             end = content.find(b"\n", place)
             place = content.find(value, end) if end >= 0 else -1
 
@@ -195,7 +199,7 @@ class _Rows:
     def __iter__(self) -> Iterator[int]:
         oid = 0
         for line in self._lines:
-            oid = oid + 1 if line[0] == ord("[") else int(line[: line.index(b",")])
+            oid = oid + 1 if line[0] == _BRACKET else int(line[: line.index(b",")])
             yield oid
 
 
