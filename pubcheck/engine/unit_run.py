@@ -12,6 +12,7 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.dump_major import majors_of
+from pubcheck.engine.includes import included_source
 from pubcheck.engine.merged_findings import merged, without_repeated_notes
 from pubcheck.engine.parsed_statements import UNPARSED, is_parsed
 from pubcheck.engine.platform_objects import platform_of
@@ -32,7 +33,6 @@ from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
     from pubcheck.engine.unit import Unit
-    from pubcheck.lexing.psql import Branches
 
 
 _READING_RULES = frozenset(("PUB003", "PUB004", "PUB005", "PUB006", "PUB007", "PUB008"))
@@ -68,6 +68,10 @@ class Run:
         self.reported_unread_file = False
         """Whether it was reported that a file outside the unit is run."""
         self._context_ended = False
+        self._reached: set[int] = set()
+        """The sources that ran, or began to run."""
+        self._unreached: set[int] = set()
+        """The sources that a script includes in a part that does not run."""
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Replay the unit, and return the findings of the selected rules in report order."""
@@ -82,10 +86,14 @@ class Run:
         for number, source in in_order[first:last]:
             if number >= self.unit.context > 0 and not self._context_ended:
                 self._end_context()
-            with self._faults.guard(Span(source, 0, 0)) as guard:
-                self._source(number, source)
-            if guard.failed:
-                self.databases.unfollowed(None)
+            if number not in self._reached:
+                self._guarded_source(number, source, dict(self.config.variables), number not in self._unreached)
+
+    def _guarded_source(self, number: int, source: Source, variables: dict[str, str], runs: bool | None) -> None:
+        with self._faults.guard(Span(source, 0, 0)) as guard:
+            self._source(number, source, variables, runs)
+        if guard.failed:
+            self.databases.unfollowed(None)
 
     def _end_context(self) -> None:
         """Remember the findings that the context alone has."""
@@ -196,14 +204,20 @@ class Run:
             replay.load(snapshot, number)
         self.databases.loaded(snapshot.server.database)
 
-    def _source(self, number: int, source: Source) -> None:
+    def _source(self, number: int, source: Source, variables: dict[str, str], runs_itself: bool | None) -> None:
+        """Replay a source. ``variables`` are those of psql, which a file shares with the one that includes it;
+        ``runs_itself``: whether it runs, None if unknown."""
+        self._reached.add(number)
         if source.listing is not None:
             self._load(number, source)
             return
-        variables = dict(self.config.variables)
         splitter = Splitter(source, variables)
+        if "\\if" in source.text or runs_itself is not True:
+            # Loaded only for scripts of psql.
+            from pubcheck.lexing.psql import Branches
+
+            splitter.branches = Branches(runs_itself)
         put = self.statements.put
-        branches: Branches | None = None
         before, database = StatementText(source, 0, 0, ""), self.databases.current
         self._begin(source)
         named = list(reversed(source.view.named)) if source.view is not None else []
@@ -215,22 +229,14 @@ class Run:
             self.runner.transaction(before, number, "TRANS_STMT_BEGIN")
         for item in splitter:
             if isinstance(item, PsqlCommand):
-                if branches is None:
-                    # Loaded only for scripts of psql.
-                    from pubcheck.lexing.psql import Branches, assign
-
-                    branches = Branches()
-                if branches.follow(item, variables) or branches.runs is False:
-                    continue
-                if not assign(item, variables, before.text, runs=branches.runs):
-                    self._command(number, item, before, variables)
+                self._command(number, item, before, splitter, variables)
                 continue
             put(number, item.index, item.start, item.end)
-            runs = branches is None or branches.runs
+            runs = splitter.branches is None or splitter.branches.runs
             if runs is False:
                 continue
-            if "AUTOCOMMIT" in variables:
-                self._begin_transaction(number, item.keyword, before, variables)
+            if "AUTOCOMMIT" in variables or "SINGLELINE" in variables:
+                runs = self._switched(number, item.keyword, before, variables) and runs
             try:
                 if named and named[-1][0] < item.start:
                     self.runner.call(source, named, item.start)
@@ -242,7 +248,7 @@ class Run:
                     if not self.runner.run(number, before, item, splitter, conditional=runs is None):
                         return
                 else:
-                    if branches is not None:
+                    if splitter.branches is not None:
                         before = StatementText(source, item.index, item.start, item.text)
                     self.databases.set_place((number, item.index), "")
                     for replay in self.databases.replays:
@@ -284,17 +290,43 @@ class Run:
                 self.databases.unfollowed(None)
                 self.notes.first_unseen(source.label)
 
-    def _begin_transaction(
-        self, source: int, keyword: str, before: StatementText, variables: Mapping[str, str]
-    ) -> None:
-        """Begin the transaction that psql begins before a statement. ``before`` is the statement before it."""
-        from pubcheck.lexing.psql import begins_transaction
+    def _switched(self, source: int, keyword: str, before: StatementText, variables: Mapping[str, str]) -> bool | None:
+        """Begin the transaction that psql begins before a statement, and return whether the statement is surely sent as
+        it is read. ``before`` is the statement before it."""
+        from pubcheck.lexing.psql import begins_transaction, takes_lines_for_statements
 
         if begins_transaction(keyword, variables):
             self.runner.transaction(before, source, "TRANS_STMT_BEGIN")
+        return None if takes_lines_for_statements(variables) else True
 
-    def _command(self, source: int, command: PsqlCommand, before: StatementText, variables: Mapping[str, str]) -> None:
-        """Follow a psql command that runs statements from elsewhere. ``before`` is the statement before it."""
+    def _command(
+        self, source: int, command: PsqlCommand, before: StatementText, splitter: Splitter, variables: dict[str, str]
+    ) -> None:
+        """Follow a command of psql. ``before`` is the statement before it."""
+        # Loaded only for scripts of psql.
+        from pubcheck.lexing.psql import Branches, assign, connection, included
+
+        if splitter.branches is None:
+            splitter.branches = Branches()
+        branches = splitter.branches
+        if branches.follow(command, variables):
+            return
+        if branches.runs is False:
+            path = included(command, variables)
+            number = None if path is None else included_source(path, before.source.label, self.unit.sources)
+            if number is not None:
+                self._unreached.add(number)
+            return
+        if assign(command, variables, before.text, runs=branches.runs):
+            return
+        if connection(command, variables) is not None:
+            splitter.reconnect()
+        self._run_command(source, command, before, variables, branches.runs)
+
+    def _run_command(
+        self, source: int, command: PsqlCommand, before: StatementText, variables: dict[str, str], runs: bool | None
+    ) -> None:
+        """Follow a command that runs statements from elsewhere, if it ``runs``; None if unknown."""
         from pubcheck.lexing.psql import HOME, connection, included, words
 
         target, path = connection(command, variables), included(command, variables)
@@ -308,7 +340,22 @@ class Run:
             self.databases.connect(source, before, target)
         elif words(command)[0] == "gexec":
             self.databases.unfollowed(wording(before.text))
-        elif path is not None and not any(_same_file(path, file.label) for file in self.unit.sources):
+        elif path is not None:
+            self._include(source, path, command, before, variables, runs)
+
+    def _include(
+        self,
+        source: int,
+        path: str,
+        command: PsqlCommand,
+        before: StatementText,
+        variables: dict[str, str],
+        runs: bool | None,
+    ) -> None:
+        """Run the file that a command includes, unless it ran before."""
+        sources, context = self.unit.sources, self.unit.context
+        number = included_source(path, before.source.label, sources)
+        if number is None:
             self.databases.unfollowed(None)
             if self.speaks_of_replication and not self.reported_unread_file:
                 self.reported_unread_file = True
@@ -318,13 +365,14 @@ class Run:
                     "this runs a file that pubcheck did not read",
                     "lint the two files together: the changes of the other file are not followed",
                 )
+        elif (
+            number not in self._reached
+            and not has_unknown_order(sources[number])
+            and (number < context) == (source < context)
+        ):
+            self._guarded_source(number, sources[number], variables, runs)
 
     @cached_property
     def speaks_of_replication(self) -> bool:
         """Whether any source is about replication."""
         return self.unit.speaks_of_replication()
-
-
-def _same_file(path: str, label: str) -> bool:
-    """Return whether an included file is probably the source of that label: their file names are equal."""
-    return path.replace("\\", "/").rpartition("/")[2] == label.replace("\\", "/").rpartition("/")[2]

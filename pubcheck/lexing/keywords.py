@@ -17,7 +17,7 @@ _COLUMN_NAMES = """
     setof smallint substring time timestamp treat trim values varchar xmlattributes xmlconcat xmlelement xmlexists
     xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable
 """
-_LATER = {
+LATER = {
     16: "json_array json_arrayagg json_object json_objectagg system_user",
     17: "json json_exists json_query json_scalar json_serialize json_table json_value merge_action",
 }
@@ -27,7 +27,7 @@ RESERVED = frozenset(_RESERVED.split())
 PostgreSQL 18)."""
 QUOTED_SINCE = {
     **dict.fromkeys((*RESERVED, *_COLUMN_NAMES.split()), 15),
-    **{word: major for major, words in _LATER.items() for word in words.split()},
+    **{word: major for major, words in LATER.items() for word in words.split()},
 }
 """The words that quote_identifier quotes, RESERVED and COL_NAME_KEYWORD, with the first major that does (15 for any
 earlier one)."""

@@ -94,11 +94,11 @@ _COPY_STDIN = (
 
 # psql's meta-commands. Those that send the query buffer end the statement before them; those that read a whole line
 # take quotes and backslashes as they come (psql's command.c: exec_command, OT_WHOLE_LINE). Before it quits in a script
-# psql sends what it has (mainloop.c).
-SENDING = frozenset(
-    ("g", "gx", "gset", "gexec", "gdesc", "crosstabview", "watch", "parse", "sendpipeline", "q", "quit")
-)
-RESETTING = frozenset(("r", "reset"))
+# psql sends what it has (mainloop.c). \gdesc describes the result of a statement without running it.
+SENDING = frozenset(("g", "gx", "gset", "gexec", "crosstabview", "watch", "sendpipeline", "q", "quit"))
+PREPARING = frozenset(("parse",))
+RESETTING = frozenset(("r", "reset", "gdesc"))
+CONDITIONS = frozenset(("if", "elif", "else", "endif"))
 WHOLE_LINE = frozenset(("copy", "h", "help", "ef", "ev", "sf", "sf+", "sv", "sv+"))
 COMMAND_NAME = lazy_compile(r"\\([^ \t\n\r\f\v\\]*+)")
 COMMAND_REST = lazy_compile(r"""(?:[^\\\n\r'"`]++|'(?:[^'\\\n\r]++|\\[^\n\r])*+'|"[^"\n\r]*+"|`[^`\n\r]*+`|['"`])*+""")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from msgspec import Struct
 
 from pubcheck.lexing.items import PsqlCommand, Statement
+from pubcheck.lexing.lexical import CONDITIONS
 
 _WORDS = re.compile(r"\\(\S*)\s*(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"""'(?:[^'\\]++|\\.|'')*+'|"[^"]*"|[^\s'"]+""")
@@ -31,16 +32,18 @@ _SELF_CONTAINED = rf"(?:{_PLAIN}|\((?:{_PLAIN})*+\))*+"
 _SET_ARGUMENT = r"""(?s)'(?P<quoted>(?:[^'\\]++|\\.|'')*+)'|"(?P<double>[^"]*)"|(?P<bare>[^\s'"]+)|(?P<blank>\s+)"""
 _SET_ESCAPE = r"(?s)\\(?P<octal>[0-7]{1,3})|\\x(?P<hex>[0-9A-Fa-f]{1,2})|\\(?P<one>.)|''"
 _SET_LETTERS = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "f": "\f"}
+_SWITCHES = frozenset(("AUTOCOMMIT", "SINGLELINE"))
 _WITHOUT_BEGIN = frozenset(("abort", "begin", "commit", "end", "rollback", "start"))
-_CONDITIONS = frozenset(("if", "elif", "else", "endif"))
 _INCLUDING = frozenset(("i", "ir", "include", "include_relative"))
 
 
 class _Branch(Struct):
-    """A part of an \\if: whether it runs, and whether an earlier part did; None if unknown."""
+    """A part of an \\if: whether it runs, and whether an earlier part did; None if unknown. ``is_last``: it is the
+    \\else."""
 
     runs: bool | None
     is_taken: bool | None
+    is_last: bool = False
 
 
 class Connection(Struct, frozen=True):
@@ -55,14 +58,16 @@ class Connection(Struct, frozen=True):
 class Branches:
     """The \\if blocks that one file is in, and whether it was left by \\q."""
 
-    def __init__(self) -> None:
+    def __init__(self, outer: bool | None = True) -> None:
+        """``outer``: whether the file is run; None if unknown."""
+        self._outer = outer
         self._open: list[_Branch] = []
         self._left: bool | None = False
 
     @property
     def runs(self) -> bool | None:
         """Whether the text here runs; None if unknown."""
-        parts = [branch.runs for branch in self._open]
+        parts = [self._outer, *(branch.runs for branch in self._open)]
         if False in parts or self._left:
             return False
         return None if None in parts or self._left is None else True
@@ -75,7 +80,7 @@ class Branches:
             if runs is not False:
                 self._left = True if runs else None
             return True
-        if name not in _CONDITIONS:
+        if name not in CONDITIONS:
             return False
         if name == "if":
             runs = _truth(rest, variables)
@@ -84,9 +89,10 @@ class Branches:
             return True  # psql complains and goes on
         elif name == "endif":
             self._open.pop()
-        else:
+        elif not self._open[-1].is_last:  # psql complains of a part after \else, and goes on as it was
             branch = self._open[-1]
-            holds = True if name == "else" else _truth(rest, variables)
+            branch.is_last = name == "else"
+            holds = True if branch.is_last else _truth(rest, variables)
             if branch.is_taken or holds is False:
                 branch.runs = False
             elif branch.is_taken is None:
@@ -115,9 +121,19 @@ def is_true(text: str) -> bool:
 def begins_transaction(keyword: str, variables: Mapping[str, str]) -> bool:
     """Return whether psql sends BEGIN before a statement that begins with ``keyword``, outside of a transaction
     (SendQuery): AUTOCOMMIT is off."""
-    word = variables.get("AUTOCOMMIT", "on").lower()
-    is_off = word in ("of", "off", "0") or (word != "" and any(full.startswith(word) for full in ("false", "no")))
-    return is_off and keyword not in _WITHOUT_BEGIN
+    return _is_false(variables.get("AUTOCOMMIT", "on")) and keyword not in _WITHOUT_BEGIN
+
+
+def _is_false(text: str) -> bool:
+    """Return whether a text is one of the false values (ParseVariableBool)."""
+    word = text.lower()
+    return word in ("of", "off", "0") or (word != "" and any(full.startswith(word) for full in ("false", "no")))
+
+
+def takes_lines_for_statements(variables: Mapping[str, str]) -> bool:
+    """Return whether psql sends each line by itself: SINGLELINE is on."""
+    word = variables.get("SINGLELINE")
+    return word is not None and (word == "" or is_true(word))
 
 
 def words(command: PsqlCommand) -> tuple[str, str]:
@@ -132,7 +148,7 @@ def included(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> str 
     if name not in _INCLUDING:
         return None
     known = interpolated(rest, variables)
-    return (rest if known is None else known).strip().strip(_QUOTES)
+    return _unquoted((rest if known is None else known).strip())
 
 
 def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Connection | None:
@@ -143,7 +159,7 @@ def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Co
     expanded = interpolated(rest, variables)
     rest = rest if expanded is None else expanded
     arguments = [
-        argument.strip(_QUOTES) for argument in _ARGUMENT.findall(rest) if not argument.startswith("-reuse-previous")
+        _unquoted(argument) for argument in _ARGUMENT.findall(rest) if not argument.startswith("-reuse-previous")
     ]
     # Quotes around a variable stand after its colon, apart from it here.
     if ":" in arguments:
@@ -161,6 +177,11 @@ def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Co
         reused = "-reuse-previous=on" in rest and not server
         return Connection((match[1] or match[2]) if match is not None else "", user, None if reused else server)
     return Connection(database, user, _server(host, port) or None)
+
+
+def _unquoted(argument: str) -> str:
+    """Return an argument without its quotes, and without semicolons behind it, which psql leaves out of names."""
+    return argument.rstrip(";").strip(_QUOTES)
 
 
 def _server(host: str, port: str) -> str:
@@ -296,6 +317,11 @@ def assign(command: PsqlCommand, variables: MutableMapping[str, str], before: st
         variables.pop(rest.split()[-1], None)
         return True
     value = _set_value(arguments[1] if len(arguments) > 1 else "", variables) if name == "set" and runs else None
+    if arguments[0] in _SWITCHES and runs:
+        # psql refuses any other value, and switches off what is unset (variables.c: bool_substitute_hook).
+        value = "off" if name == "unset" else value
+        if value is not None and not (value == "" or is_true(value) or _is_false(value)):
+            return True
     if value is None:
         variables.pop(arguments[0], None)
     else:

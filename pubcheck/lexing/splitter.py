@@ -50,9 +50,8 @@ class Splitter(StatementLexer):
 
     def __init__(self, source: Source, variables: Mapping[str, str] | None = None) -> None:
         """``variables`` are psql's with their values; what changes in them holds for the statements not yet read."""
-        self._variables: Mapping[str, str] = {} if variables is None else variables
+        super().__init__(source, {} if variables is None else variables)
         self._room = _VALUES
-        super().__init__(source)
         self._view = source.view
         self._index = 0
         self._queue: deque[Statement | PsqlCommand] = deque()
@@ -62,6 +61,8 @@ class Splitter(StatementLexer):
         self._last_hole: tuple[int, int] | None = None
         # Up to here statements are what a refused one was split into: psql would have sent them as one.
         self._split = 0
+        # The last statement of which an \\if chooses parts: it cannot be split again.
+        self._conditional = -1
         # Where COPY's data must be looked for, once it is known that the statement is not split again; else -1.
         self._data = -1
         depth = _DEPTH_OF_LARGE if self._size > _LARGE else _DEPTH
@@ -136,6 +137,8 @@ class Splitter(StatementLexer):
         if statement is not self._last:
             raise ValueError("only the last statement can be recovered")
         resume = self._last_resume
+        if statement.index == self._conditional:
+            return None
         if RESTART.search(self._text, statement.start, resume) is None:
             return None
         before = self._stretch, self._restart, self._hole
@@ -205,7 +208,7 @@ class Splitter(StatementLexer):
         statement = self._statement(start, lexed)
         if statement.keyword in SETTERS:
             self._follow(statement)
-        elif statement.keyword == "copy" and not lexed.cut and is_copy_stdin(statement.sql):
+        elif statement.keyword == "copy" and not (lexed.cut or self._is_dead()) and is_copy_stdin(statement.sql):
             self._data = lexed.resume
         return statement
 
@@ -231,7 +234,9 @@ class Splitter(StatementLexer):
                     return several[0]
             edits = tuple((a, b, value) for a, b, value in values if value is not None)
             variables = tuple((a, b) for a, b, value in values if value is None)
-        perhaps = start < self._split
+        perhaps = start < self._split or lexed.perhaps
+        if lexed.conditional:
+            self._conditional = self._index
         statement = Statement(self._index, start, lexed.end, body, keyword, sql, variables, edits, perhaps=perhaps)
         if self._view is not None:
             statement = self._viewed(statement)
@@ -287,7 +292,14 @@ class Splitter(StatementLexer):
 
     def _follow(self, statement: Statement) -> None:
         """Note a change of standard_conforming_strings by the statement."""
+        if self._is_dead():
+            return
         before = self._strings.on
         self._strings.follow(statement.keyword, statement.sql)
         if self._strings.on != before:
             self._whole = whole(self._strings.on, *self._form).match
+
+    def reconnect(self) -> None:
+        """Note that another session begins."""
+        self._strings.reset()
+        self._whole = whole(self._strings.on, *self._form).match

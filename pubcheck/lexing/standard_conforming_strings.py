@@ -23,6 +23,10 @@ class Conforming:
     """The setting from statement to statement."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Take the default of a new session."""
         self.on = True
         """Now."""
         self._session = self._begun = True

@@ -6,9 +6,12 @@ Quotes, dollar quotes and comments have an end also if they are not closed.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from pubcheck.lexing.filler import blank
 from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.lexical import (
     ATOMIC,
@@ -17,6 +20,7 @@ from pubcheck.lexing.lexical import (
     COMMAND_NAME,
     COMMAND_REST,
     COMMENT_MARK,
+    CONDITIONS,
     DOLLAR_QUOTE,
     DOLLAR_QUOTES,
     E_PREFIX,
@@ -26,6 +30,7 @@ from pubcheck.lexing.lexical import (
     LINE_REST,
     NAME_REST,
     NAME_START,
+    PREPARING,
     RESETTING,
     RESTART,
     ROUTINE,
@@ -40,6 +45,9 @@ from pubcheck.lexing.lexical import (
 )
 from pubcheck.lexing.standard_conforming_strings import Conforming
 from pubcheck.source import Source
+
+if TYPE_CHECKING:
+    from pubcheck.lexing.psql import Branches
 
 
 class TokenEnds:
@@ -118,14 +126,17 @@ class TokenEnds:
 class Lexed(Struct, gc=False):
     """A statement as it was read: ``end`` of its last token, ``resume`` after its terminator, offsets in the source.
 
-    ``cut`` is whether a restart point ended it, ``dropped`` whether psql's \\r threw it away. ``edits`` are the
-    (offset, replacement) that make its text what the server gets.
+    ``cut`` is whether a restart point ended it, ``dropped`` whether psql's \\r threw it away, ``perhaps`` whether it
+    is unknown if and when it runs, ``conditional`` whether an \\if chooses parts of it. ``edits`` are the (offset,
+    replacement) that make its text what the server gets.
     """
 
     end: int
     resume: int = -1
     cut: bool = False
     dropped: bool = False
+    perhaps: bool = False
+    conditional: bool = False
     variables: list[tuple[int, int]] = []
     edits: list[tuple[int, str]] = []
     commands: list[PsqlCommand] = []
@@ -134,7 +145,10 @@ class Lexed(Struct, gc=False):
 class StatementLexer:
     """The state of reading a source, and the limit of a statement that begins there."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self.branches: Branches | None = None
+        """psql's conditions, if they are followed: the commands within statements here, all others by the reader."""
         self._text = source.text
         self._size = len(source.text)
         self._pos = 1 if source.text.startswith("\ufeff") else 0  # psql skips the mark too
@@ -147,8 +161,9 @@ class StatementLexer:
         self._strings = Conforming()
         self._ends_of = TokenEnds(source.text, self._strings)
 
-    def _lex(self, start: int) -> Lexed:
-        """Read one statement, token by token where that matters, from its first token on."""
+    def _lex(self, start: int, *, is_dead: bool = False) -> Lexed:
+        """Read one statement, token by token where that matters, from its first token on. ``is_dead``: it does not
+        run, and also ends before a command."""
         text, ends = self._text, self._ends_of
         limit = self._limit(start)
         routine = ROUTINE.match(text, start, limit) is not None
@@ -177,6 +192,9 @@ class StatementLexer:
                 pos += 1
                 if depth == 0 and bodies == 0:
                     break
+            elif char == "\\" and is_dead:
+                lexed.resume = pos
+                return lexed
             elif char == "\\":
                 pos = self._backslash(lexed, pos, limit, inside=depth > 0 or bodies > 0)
                 if pos == lexed.resume:
@@ -226,15 +244,56 @@ class StatementLexer:
             lexed.end = pos + 2
             return lexed.end
         name = COMMAND_NAME.match(text, pos)[1]  # type: ignore[index]
-        if name in SENDING or name in RESETTING:
-            lexed.dropped = name in RESETTING
+        is_condition = name in CONDITIONS and self.branches is not None
+        if name in SENDING or name in RESETTING or name in PREPARING or (is_condition and self._is_dead()):
+            lexed.dropped = name in RESETTING or is_condition
+            lexed.perhaps = lexed.perhaps or name in PREPARING
             lexed.resume = pos
             return pos
-        before = self._pos
-        lexed.commands.append(self._command(pos))
-        after, self._pos = self._pos, before
+        if is_condition:
+            return self._condition(lexed, pos)
+        command, after = self._command_within(pos)
+        lexed.commands.append(command)
         lexed.edits.append((pos, " " * (after - pos)))
         return after
+
+    def _command_within(self, pos: int) -> tuple[PsqlCommand, int]:
+        """Return the command at ``pos`` within a statement, and the offset after it."""
+        before = self._pos
+        command = self._command(pos)
+        after, self._pos = self._pos, before
+        return command, after
+
+    def _is_dead(self) -> bool:
+        """Return whether the text here is in a part of an \\if that does not run."""
+        return self.branches is not None and self.branches.runs is False
+
+    def _condition(self, lexed: Lexed, start: int) -> int:
+        """Follow the condition at ``start`` within a statement that may run, and leave out the text in parts that do
+        not. Return the offset of the text after them.
+
+        Of parts of which any may run the first one is kept.
+        """
+        branches, text, pos = self.branches, self._text, start
+        assert branches is not None
+        lexed.conditional = True
+        is_skipped = False
+        while pos < self._size:
+            name = COMMAND_NAME.match(text, pos)
+            if name is not None and text[pos + 1 : pos + 2] in (";", ":"):
+                pos += 2
+            elif name is not None:
+                command, pos = self._command_within(pos)
+                if name[1] in CONDITIONS:
+                    lexed.perhaps = lexed.perhaps or branches.runs is None
+                    branches.follow(command, self._variables)
+                    is_skipped = branches.runs is False or (branches.runs is None and name[1] in ("elif", "else"))
+            if not is_skipped:
+                break
+            pos = self._lex(pos, is_dead=True).resume
+        lexed.perhaps = lexed.perhaps or branches.runs is None
+        lexed.edits.append((start, blank(text[start:pos])))
+        return pos
 
     def _limit(self, start: int) -> int:
         """Return where a statement from ``start`` must end: at a restart point in a stretch that is split again, at
@@ -268,7 +327,7 @@ class StatementLexer:
         end = rest.match(text, named.end()).end()  # type: ignore[union-attr]
         self._pos = end + 2 if text.startswith("\\\\", end) else end
         written = text[pos:end].rstrip(BLANKS)
-        if name == "copy" and is_copy_stdin(written[1:]):
+        if name == "copy" and is_copy_stdin(written[1:]) and not self._is_dead():
             self._skip_data(self._pos)
         return PsqlCommand(pos, pos + len(written), written)
 

@@ -22,6 +22,7 @@ from pubcheck.checks import registry
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.engine.dump_major import major_of_dump
+from pubcheck.engine.includes import may_include
 from pubcheck.engine.linter import Followed, Linter, followed_to_the_end
 from pubcheck.engine.unit import Unit
 from pubcheck.engine.unit_run import Run
@@ -78,7 +79,7 @@ class WarmLinter(Linter):
 
 def _can_be_continued(unit: Unit) -> bool:
     """Return whether the sources of a unit run one after the other and nothing about it is found in all together."""
-    plain = all(source.view is None and source.listing is None for source in unit.sources)
+    plain = all(source.view is None and source.listing is None and not may_include(source) for source in unit.sources)
     return plain and not unit.reading_notes and not major_of_dump(unit.sources)[0]
 
 

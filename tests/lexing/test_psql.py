@@ -288,3 +288,70 @@ def test_of_values_that_are_not_known_nothing_is_reported(statement: str) -> Non
         "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY); CREATE PUBLICATION q FOR TABLE u;"
     )
     assert [finding.rule for finding in lint(f"{tables}\n{statement}") if finding.rule != "PUB009"] == []
+
+
+_ALREADY = ("42710", 'publication "p" already exists', "certain")
+_OF_ALL = ("55000", 'publication "p" is defined as FOR ALL TABLES', "certain")
+_CHOSEN = "CREATE PUBLICATION p\n\\if {}\n FOR ALL TABLES;\n\\else\n FOR TABLE t -- it's;\n;\n\\endif\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "refusals"),
+    [
+        (_CHOSEN.format("true") + "ALTER PUBLICATION p ADD TABLE t;", [_OF_ALL]),
+        (_CHOSEN.format("false") + "ALTER PUBLICATION p DROP TABLE t;", []),
+        ("CREATE PUBLICATION p\n\\if false\nFOR '\n\\endif\n;'\n\\endif\n;\nCREATE PUBLICATION p;", [_ALREADY]),
+        ("\\if false\nCREATE PUBLICATION p\n\\else\nCREATE PUBLICATION p;\n\\endif\nCREATE PUBLICATION p;", [_ALREADY]),
+        ("\\if true\n\\else\n\\else\nCREATE PUBLICATION p;\n\\endif\nCREATE PUBLICATION p;", []),
+        ("\\if false\n\\else\n\\elif false\nCREATE PUBLICATION p;\n\\endif\nCREATE PUBLICATION p;", [_ALREADY]),
+        ("\\if false\nCOPY t FROM STDIN;\n\\endif\n\\.\n;\nCREATE PUBLICATION p;\nCREATE PUBLICATION p;", [_ALREADY]),
+        ("CREATE PUBLICATION p \\gdesc\nCREATE PUBLICATION p;", []),
+        ("\\unset AUTOCOMMIT\nCREATE PUBLICATION p;\nROLLBACK;\nCREATE PUBLICATION p;", []),
+        ("\\set AUTOCOMMIT off\n\\set AUTOCOMMIT x\nCREATE PUBLICATION p;\nROLLBACK;\nCREATE PUBLICATION p;", []),
+        ("CREATE PUBLICATION p;\n\\c postgres;\nCREATE PUBLICATION p;", [_ALREADY]),
+        ("SET standard_conforming_strings = off;\n\\c -\nSELECT '\\';\nCREATE PUBLICATION p;\nDROP PUBLICATION p;", []),
+        (
+            "\\if false\nSET standard_conforming_strings = off;\n\\endif\n"
+            "SELECT '\\';\nCREATE PUBLICATION p;\nCREATE PUBLICATION p;",
+            [_ALREADY],
+        ),
+    ],
+)
+def test_what_runs_is_what_psql_of_15_to_18_ran(script: str, refusals: list[tuple[str, str, str]]) -> None:
+    assert answers(lint(T + script, complete=True)) == refusals
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        _CHOSEN.format(":x") + "ALTER PUBLICATION p ADD TABLE t;",
+        "CREATE PUBLICATION p \\parse s\nCREATE PUBLICATION p;",
+        "\\set SINGLELINE on\nCREATE PUBLICATION p\nCREATE PUBLICATION q\n",
+    ],
+)
+def test_a_refusal_of_what_may_run_otherwise_is_assumed(script: str) -> None:
+    assert {certainty for *_, certainty in answers(lint(T + script, complete=True))} <= {"assumed"}
+
+
+_P = "CREATE PUBLICATION p;"
+
+
+@pytest.mark.parametrize(
+    ("sources", "refusals"),
+    [
+        ((f"BEGIN;\n\\i 2.sql\nROLLBACK;\n{_P}", _P), []),
+        ((f"\\i 2.sql\n{_P}", _P), [_ALREADY]),
+        ((f"\\if false\n\\i 2.sql\n\\endif\n{_P}", _P), []),
+        ((f"{_P}\n\\q\n\\i 2.sql", _P), []),
+        (("\\set n p\n\\i './2.sql';\nCREATE PUBLICATION :m;", "CREATE PUBLICATION :n;\n\\set m p"), [_ALREADY]),
+        ((f"\\c shop;\n\\i 2.sql\n{_P}", f"{_P}\n\\c postgres\n{_P}"), [_ALREADY]),
+        (
+            (f"\\ir 2.sql\n{_P}\nALTER PUBLICATION p ADD TABLE t;", f"{T}\\i 3.sql", "DROP TABLE t;"),
+            [("42P01", 'relation "t" does not exist', "certain")],
+        ),
+    ],
+)
+def test_an_included_file_runs_where_it_is_included(
+    sources: tuple[str, ...], refusals: list[tuple[str, str, str]]
+) -> None:
+    assert answers(lint(*sources, complete=True)) == refusals

@@ -1,6 +1,6 @@
-"""Scripts of psql that run others with `\\i` or `\\ir`: these in the order in which they are named, then the script.
+"""Scripts of psql that run others with `\\i` or `\\ir`: the script, then these in the order in which they are named.
 
-Nothing is known about the statements between the includes: most such scripts hold none, or publish at the end.
+The engine runs each of them where the script includes it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def candidates(tree: Tree) -> Iterator[UnitCandidate]:
                 path,
                 [files_by_path[included_path] for included_path in order],
                 "psql",
-                "the files that a psql script includes, then the script",
+                "a psql script and the files that it includes",
             )
 
 
@@ -55,14 +55,10 @@ def _resolved(written: str, folder: str, files_by_path: dict[str, tuple[str, str
 
 def _flattened(path: str, includes: dict[str, list[str]]) -> list[str]:
     order: dict[str, None] = {}
-    waiting: list[tuple[str, bool]] = [(path, False)]
-    met: set[str] = set()
+    waiting = [path]
     while waiting:
-        current, finished = waiting.pop()
-        if finished:
+        current = waiting.pop()
+        if current not in order:
             order[current] = None
-        elif current not in met:
-            met.add(current)
-            waiting.append((current, True))
-            waiting += [(below, False) for below in reversed(includes.get(current, ()))]
+            waiting += reversed(includes.get(current, ()))
     return list(order)

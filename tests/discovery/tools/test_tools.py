@@ -318,7 +318,7 @@ def test_a_script_of_psql_follows_what_it_includes(grow: Grow) -> None:
             "repo/db/tables/all.sql": "\\ir z.sql\n\\ir 'a.sql'\n\\ir all.sql\n",
         }
     )
-    files = ["db/tables/z.sql", "db/tables/a.sql", "db/tables/all.sql", "db/last.sql", "db/all.sql"]
+    files = ["db/all.sql", "db/tables/all.sql", "db/tables/z.sql", "db/tables/a.sql", "db/last.sql"]
     assert units() == {"db/all.sql": ("psql", files), "db": ("folder", ["db/other.sql"])}
 
 
