@@ -23,6 +23,7 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
 from pubcheck.postgres.newer_grammar import newly_refused
+from pubcheck.postgres.older_keywords import MAY_DIFFER, parse_with_names
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.tokens import tokens
 from pubcheck.rulebook import finder
@@ -75,6 +76,10 @@ class StatementRunner:
         unsure = conditional or item.perhaps or bool(item.placeholders)
         filled = False
         replays = self._databases.replays
+        if MAY_DIFFER.search(item.text) is not None:
+            replays = self._without_later_keywords(source, statement, item, unsure=unsure)
+            if not replays:
+                return True
         try:
             try:
                 if item.keyword == "create" and item.sql.endswith("\n)") and not (unsure or item.edits):
@@ -95,14 +100,14 @@ class StatementRunner:
             # Loaded only where a statement is refused.
             from pubcheck.engine.syntax_errors import RefusedStatement
 
-            refused = RefusedStatement(source, statement, item, refusal, conditional)
+            refused = RefusedStatement(source, statement, item, refusal, conditional, replays)
             accepted = self._syntax_errors.accepted(refused)
             if accepted is None:
                 return self._syntax_errors.report(refused, splitter)
             parsed, replays = accepted
         else:
             if self._newer_grammar and not filled:
-                replays = self._accepting(source, statement, item, conditional=conditional)
+                replays = self._accepting(source, statement, item, replays, conditional=conditional)
         if parsed is not None and not self._idle:
             self._run_parsed(source, statement, item, *parsed, replays=replays, unsure=unsure)
         return True
@@ -151,15 +156,31 @@ class StatementRunner:
         except TooDeep as error:
             self._too_deep(statement, error)
 
-    def _accepting(self, source: int, statement: StatementText, item: Statement, *, conditional: bool) -> list[Replay]:
-        """Return the replays of the majors that accept a statement that 18 accepts, and report it for the others."""
+    def _without_later_keywords(
+        self, source: int, statement: StatementText, item: Statement, *, unsure: bool
+    ) -> list[Replay]:
+        """Run a statement for the majors to which keywords of later ones in it are names. Return the other replays."""
+        others: list[Replay] = []
+        for replay in self._databases.replays:
+            text = statement.text if item.edits else item.sql
+            parsed = parse_with_names(text, replay.catalog.major.number, self._config.max_statement_size)
+            if parsed is None:
+                others.append(replay)
+            elif not self._idle:
+                self._run_parsed(source, statement, item, *parsed, replays=[replay], unsure=unsure)
+        return others
+
+    def _accepting(
+        self, source: int, statement: StatementText, item: Statement, replays: list[Replay], *, conditional: bool
+    ) -> list[Replay]:
+        """Return those of the replays whose majors accept a statement that 18 accepts, and report it for the others."""
         refusal = newly_refused(statement.text if item.edits else item.sql)
         if refusal is None:
-            return self._databases.replays
+            return replays
         # Loaded only where a statement is refused.
         from pubcheck.engine.syntax_errors import RefusedStatement
 
-        refused = RefusedStatement(source, statement, item, refusal, conditional, newly=True)
+        refused = RefusedStatement(source, statement, item, refusal, conditional, replays, newly=True)
         return self._syntax_errors.report_newly_refused(refused)
 
     def _parse_table(self, sql: str) -> tuple[str, Node] | None:

@@ -37,7 +37,8 @@ _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
 
 
 class RefusedStatement(Struct, frozen=True):
-    """One statement of a source that the parser refuses, or only the newer grammar if it is ``newly`` refused.
+    """One statement of a source that the parser refuses for ``replays``, or only the newer grammar if it is ``newly``
+    refused.
 
     ``conditional``: it is unknown whether it runs.
     """
@@ -47,6 +48,7 @@ class RefusedStatement(Struct, frozen=True):
     item: Statement
     refusal: SyntaxRefused
     conditional: bool
+    replays: list[Replay]
     newly: bool = False
 
     @property
@@ -84,7 +86,7 @@ class SyntaxErrorReporter:
 
         None if there is none, or it refuses the statement too. For all other majors the statement is reported.
         """
-        newer = [replay for replay in self.databases.replays if replay.catalog.major.newer_grammar]
+        newer = [replay for replay in refused.replays if replay.catalog.major.newer_grammar]
         if not newer:
             return None
         try:
@@ -93,7 +95,7 @@ class SyntaxErrorReporter:
             return None
         if statement is None:
             return None
-        older = [replay for replay in self.databases.replays if replay not in newer]
+        older = [replay for replay in refused.replays if replay not in newer]
         if older:
             self._report(refused, None, older, refused.refusal)
         if statement[0] == UNREAD:
@@ -123,8 +125,8 @@ class SyntaxErrorReporter:
     def report_newly_refused(self, refused: RefusedStatement) -> list[Replay]:
         """Report a statement for the majors that refuse it though the grammar of 18 accepts it, and return the replays
         of the others."""
-        older = [replay for replay in self.databases.replays if not replay.catalog.major.newer_grammar]
-        newer = [replay for replay in self.databases.replays if replay not in older]
+        older = [replay for replay in refused.replays if not replay.catalog.major.newer_grammar]
+        newer = [replay for replay in refused.replays if replay not in older]
         self._postgres_sources.add(refused.source)
         self._report(refused, None, newer, refused.refusal)
         return older
@@ -138,7 +140,7 @@ class SyntaxErrorReporter:
         rest = splitter.recover(refused.item)
         if rest is not None:
             self.statements.put(refused.source, refused.item.index, rest.start, rest.end)
-        replays = self.databases.replays
+        replays = refused.replays
         newer = [replay for replay in replays if replay.catalog.major.newer_grammar]
         if newer and is_about_publications(refused.statement.text):
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.machinery import PathFinder
 from itertools import islice
@@ -15,6 +16,7 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.lazy_dispatch import lazy_module
 
 Node = dict[str, Any]
+_NO_NAMES: Mapping[str, str] = {}
 
 
 def _load_parser() -> ModuleType:
@@ -173,16 +175,17 @@ def _decode_deep(text: str) -> Node:
     return tree
 
 
-def parse(sql: str, most: int = LARGEST) -> tuple[str, Node] | None:
+def parse(sql: str, most: int = LARGEST, names: Mapping[str, str] = _NO_NAMES) -> tuple[str, Node] | None:
     """One statement's node name and node (locations are UTF-8 byte offsets), or None if there is no statement.
 
-    ``most`` is how large it may be. Raises SyntaxRefused with the server's message, TooDeep, TooLarge, or MemoryError.
+    ``most`` is how large it may be. In the tree each of ``names`` becomes its value. Raises SyntaxRefused with the
+    server's message, TooDeep, TooLarge, or MemoryError.
     """
     if len(sql) > most // _PART and is_too_large(sql, most):
         raise TooLarge
-    about = _ABOUT.match(sql) if len(sql) <= _LONGEST else None
+    about = _ABOUT.match(sql) if len(sql) <= _LONGEST and not names else None
     if about is None:
-        return _parse(sql)
+        return _parse(sql, names)
     name = about[1]
     text = sql.replace(name, _HOLE)
     key = len(name), text
@@ -272,10 +275,12 @@ def _template(text: str, length: int) -> _Template | None:
     return template if sum(value.count(_HOLE) for *_, value in template.holes) == text.count(_HOLE) else None
 
 
-def _parse(sql: str) -> tuple[str, Node] | None:
+def _parse(sql: str, names: Mapping[str, str] = _NO_NAMES) -> tuple[str, Node] | None:
     """Parse a statement with the grammar."""
     try:
         tree: str = _parse_json(sql)
+        for name, replacement in names.items():
+            tree = tree.replace(name, replacement)
     except ParseError as refusal:
         message, location = refusal.args[0], refusal.args[1] if len(refusal.args) > 1 else None
         if "stack depth limit" in message or "memory exhausted" in message:
