@@ -329,8 +329,8 @@ class Counting(Splitter):
 
     read = 0
 
-    def _lex(self, start: int):  # type: ignore[no-untyped-def]
-        lexed = super()._lex(start)
+    def _lex(self, start: int, *, is_dead: bool = False):  # type: ignore[no-untyped-def]
+        lexed = super()._lex(start, is_dead=is_dead)
         self.read += lexed.resume - start
         return lexed
 
