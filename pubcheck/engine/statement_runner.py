@@ -163,7 +163,7 @@ class StatementRunner:
         others: list[Replay] = []
         for replay in self._databases.replays:
             text = statement.text if item.edits else item.sql
-            parsed = parse_with_names(text, replay.catalog.major.number, self._config.max_statement_size)
+            parsed = parse_with_names(text, replay.catalog.major, self._config.max_statement_size)
             if parsed is None:
                 others.append(replay)
             elif not self._idle:

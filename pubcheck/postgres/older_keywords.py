@@ -6,20 +6,21 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.keywords import LATER
 from pubcheck.postgres.parse import LARGEST, Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.tokens import tokens
+from pubcheck.postgres.versions import Major
 
 MAY_DIFFER = lazy_compile(r"(?ai:\b(?:system_user|merge_action|json_\w+)\b|\bjson\s*\()")
 """Text without any of this is the same to all majors. JSON is the name of a type to all of them."""
 _INITIALS = "qzjxwkvy"
 
 
-def parse_with_names(sql: str, major: int, most: int = LARGEST) -> tuple[str, Node] | None:
+def parse_with_names(sql: str, major: Major, most: int = LARGEST) -> tuple[str, Node] | None:
     """Return the tree of a statement for a major to which keywords of later ones are names.
 
     None if none of them is in it, or if they cannot be names there: then it is for this major what it is for the
     others, or refused.
     """
     data = sql.encode(errors="surrogatepass")
-    words = {word for since, group in LATER.items() if since > major for word in group.split()}
+    words = {word for since, group in LATER.items() if not major.includes(since) for word in group.split()}
     replacements: dict[str, str] = {}
     sent = bytearray(data)
     for kind, token, offset in tokens(data):
