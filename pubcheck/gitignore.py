@@ -137,11 +137,7 @@ def above(
         if part != os.curdir and ignoring.skips(path, folder=True):
             return Ignoring((), excluded)
     # The folder's own .gitignore is read when it is walked.
-    return (
-        ignoring
-        if folder != top
-        else Ignoring(tuple(pattern_list for pattern_list in pattern_lists[:1] if pattern_list), excluded)
-    )
+    return ignoring if folder != top else Ignoring(tuple(lines for lines in pattern_lists[:1] if lines), excluded)
 
 
 def reason_skipped(path: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> str | None:

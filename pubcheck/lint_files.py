@@ -75,9 +75,7 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
         counted = zip(reading.sources, result.counts, strict=True)
         statements = sum(count for source, count in counted if source.label not in context)
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
-    chosen = tuple(
-        diagnostic for diagnostic in diagnostics if diagnostic.rule in reported and _concerns(diagnostic, context)
-    )
+    chosen = tuple(row for row in diagnostics if row.rule in reported and _concerns(row, context))
     findings = _numbered(Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen), unit)
     return LintedUnit(findings, chosen, majors, statements, reading, faults, followed, publications)
 

@@ -36,27 +36,22 @@ def suggestions(
 ) -> dict[Missing, list[Suggestion]]:
     """Return the names near each missing name, the nearest first. Takes time in proportion to both numbers."""
     by_kind: dict[str, set[Missing]] = {}
-    for missing_name in missing:
-        by_kind.setdefault(missing_name[0], set()).add(missing_name)
+    for key in missing:
+        by_kind.setdefault(key[0], set()).add(key)
     suggestions: dict[Missing, list[Suggestion]] = {}
     if PUBLICATION in by_kind:
         known: dict[str, Place | None] = dict.fromkeys(platform.publication_names if platform is not None else ())
         known.update((row.name, row.place) for row in catalog.publications.values() if row.seen)
-        names = _near(
-            {missing_name: missing_name[2] for missing_name in by_kind[PUBLICATION]}, ((name, name) for name in known)
-        )
-        suggestions.update(
-            (missing_name, [(name, known[name]) for name in near]) for missing_name, near in names.items()
-        )
+        names = _near({key: key[2] for key in by_kind[PUBLICATION]}, ((name, name) for name in known))
+        suggestions.update((key, [(name, known[name]) for name in near]) for key, near in names.items())
     if NAMESPACE in by_kind:
-        schemas = {missing_name: missing_name[2] for missing_name in by_kind[NAMESPACE]}
+        schemas = {key: key[2] for key in by_kind[NAMESPACE]}
         suggestions.update(
-            (missing_name, [(name, None) for name in near])
-            for missing_name, near in _near(schemas, _schemas(catalog)).items()
+            (key, [(name, None) for name in near]) for key, near in _near(schemas, _schemas(catalog)).items()
         )
     if RELATION in by_kind:
         suggestions.update(_relations(catalog, by_kind[RELATION]))
-    return {missing_name: near for missing_name, near in suggestions.items() if 0 < len(near) <= MOST}
+    return {key: near for key, near in suggestions.items() if 0 < len(near) <= MOST}
 
 
 def _schemas(catalog: Catalog) -> Iterator[tuple[str, str]]:

@@ -176,9 +176,7 @@ class RefusedDmlCollector:
         """Return the statements that were refused earlier because of ``refusal``, which lasts to the end."""
         key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
         intervals, came = self._intervals.get(key, {}).values(), self._refused.came(refusal)
-        met = dict.fromkeys(
-            refused_span for interval in intervals for refused_span in (*interval.earliest, *interval.latest)
-        )
+        met = dict.fromkeys(span for row in intervals for span in (*row.earliest, *row.latest))
         spans = [span for clock, span in met if clock >= came]
         return tuple(replace(span, message="is refused already") for span in spans[:RELATED])
 

@@ -128,10 +128,8 @@ def command(
     """
     from pubcheck.explain.build import Selection
 
-    names_by_subscription = tuple(
-        tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions
-    )
-    selection = Selection(publications, tables, tuple(names for names in names_by_subscription if names))
+    subscribed = tuple(tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions)
+    selection = Selection(publications, tables, tuple(names for names in subscribed if names))
     with Workers(jobs) as workers:
         units = units_to_read(inputs, workers)
         explanation, crashes, failed = explain(units, inputs.config, selection, workers, messages=stream)

@@ -45,12 +45,7 @@ def closing_lines(run: LintRun) -> Iterator[str]:
 
 
 def _applied(run: LintRun) -> Iterator[str]:
-    applied = [
-        applied_fix
-        for outcome in run.outcomes
-        for applied_fix in outcome.applied
-        if run.unwritten.isdisjoint(applied_fix.labels)
-    ]
+    applied = [fix for outcome in run.outcomes for fix in outcome.applied if run.unwritten.isdisjoint(fix.labels)]
     findings = sum(applied_fix.number for applied_fix in applied)
     files = len({file.label for outcome in run.outcomes for file in outcome.rewritten} - run.unwritten)
     if findings:

@@ -182,11 +182,7 @@ def _counted(
 def _missing(reading: Reading, followed: Followed) -> Sequence[Entry]:
     """Return the findings that make the final state incomplete: statements about publications that are certainly
     refused, and files that cannot be read."""
-    refused = [
-        diagnostic
-        for diagnostic in followed.result.diagnostics
-        if diagnostic.phase == "ddl" and diagnostic.server is not None
-    ]
+    refused = [row for row in followed.result.diagnostics if row.phase == "ddl" and row.server is not None]
     findings = Resolver(excerpts=False).findings([*reading.diagnostics, *refused])
     entries = [finding.entry for finding in sorted(findings, key=lambda finding: finding.order)]
     return [entry for entry in entries if (entry.severity, entry.certainty) == ("error", "certain")]

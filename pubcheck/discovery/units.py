@@ -171,9 +171,7 @@ class _UnitCollector:
             files = self._without_configured(path, files)
         self._inspector.expect([path for path, _ in files])
         units = []
-        included = frozenset(
-            join(top, walked_path[prefix_length:]).replace(os.sep, "/") for walked_path in walked.included
-        )
+        included = frozenset(join(top, path[prefix_length:]).replace(os.sep, "/") for path in walked.included)
         for part in by_top(files, [join(top, walked_path[prefix_length:]) for walked_path in walked.tops]):
             grouped, skipped = group_into_units(part, self._inspector, included)
             units += grouped

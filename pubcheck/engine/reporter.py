@@ -100,9 +100,9 @@ class StatementReporter:
 
         rule = refusals.rule_of(error)
         certainty: Certainty = "certain" if basis.certain else "assumed"
-        explanation = self._faults.value(statement, None, self._filter_explanation, error)
+        words = self._faults.value(statement, None, self._filter_explanation, error)
         answer = self.answer(statement, error, basis)
-        if explanation is None:
+        if words is None:
             message, help_text = self._faults.value(statement, (error.message, None), refusals.explain, error)
             if error.sqlstate == _DUPLICATE:
                 # Loaded only where a definition is repeated.
@@ -117,19 +117,19 @@ class StatementReporter:
             self._record_missing(diagnostic, [error])
             self.diagnostics.append(diagnostic)
             return
-        span = statement.span(explanation.start, explanation.end)
-        fixes = () if explanation.title else self._fixes(rule, statement, error, certain=certainty == "certain")
-        if explanation.title:
-            end = statement.offset(explanation.edit_end, end=True)
-            edited = Span(statement.source, statement.offset(explanation.edit_start), end)
-            applicability: Applicability = "safe" if explanation.safe and certainty == "certain" else "unsafe"
+        span = statement.span(words.start, words.end)
+        fixes = () if words.title else self._fixes(rule, statement, error, certain=certainty == "certain")
+        if words.title:
+            end = statement.offset(words.edit_end, end=True)
+            edited = Span(statement.source, statement.offset(words.edit_start), end)
+            applicability: Applicability = "safe" if words.safe and certainty == "certain" else "unsafe"
             view = statement.source.view
-            in_string = bool(statement.embedded) and "'" in explanation.text
+            in_string = bool(statement.embedded) and "'" in words.text
             if statement.edits or in_string or (view is not None and view.quoted):
                 applicability = "display"  # the source text is not the SQL letter by letter
-            fixes = (Fix(explanation.title, applicability, (Edit(edited, explanation.text),)),)
+            fixes = (Fix(words.title, applicability, (Edit(edited, words.text),)),)
         diagnostic = rule.diagnostic(
-            certainty, self.majors, explanation.headline, span, help=explanation.help, fixes=fixes, **answer
+            certainty, self.majors, words.headline, span, help=words.help, fixes=fixes, **answer
         )
         self.diagnostics.append(diagnostic)
 
@@ -299,9 +299,7 @@ class StatementReporter:
                 self.diagnostics[number] = replace(self.diagnostics[number], related=(statements.span(place, message),))
         if self._misspelt_tables:
             # Others hold this list.
-            self.diagnostics[:] = [
-                diagnostic for diagnostic in self.diagnostics if not self._rests_on_misspelling(diagnostic)
-            ]
+            self.diagnostics[:] = [row for row in self.diagnostics if not self._rests_on_misspelling(row)]
 
     def _rests_on_misspelling(self, diagnostic: Diagnostic) -> bool:
         """Return whether a table is "already a member" only because of a name that is probably misspelt."""

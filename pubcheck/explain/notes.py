@@ -40,23 +40,21 @@ class DiagnosticNotes:
         self._assign(diagnostics)
 
     def _assign(self, diagnostics: Sequence[Diagnostic]) -> None:
-        for diagnostic in diagnostics:
-            if diagnostic.phase == "write" and diagnostic.object is not None and diagnostic.server is not None:
-                of_table = self._refused.setdefault(diagnostic.object, {})
-                of_table.setdefault(diagnostic.publications[0], []).append(_refused(diagnostic))
-            elif diagnostic.phase in ("silent", "subscribe") and (
-                diagnostic.publications or diagnostic.object is not None
-            ):
-                about = diagnostic.publications[:1] if diagnostic.rule in _OF_THE_FIRST else diagnostic.publications
+        for row in diagnostics:
+            if row.phase == "write" and row.object is not None and row.server is not None:
+                of_table = self._refused.setdefault(row.object, {})
+                of_table.setdefault(row.publications[0], []).append(_refused(row))
+            elif row.phase in ("silent", "subscribe") and (row.publications or row.object is not None):
+                about = row.publications[:1] if row.rule in _OF_THE_FIRST else row.publications
                 for publication in about or ("",):
-                    if diagnostic.object is None or diagnostic.also:
+                    if row.object is None or row.also:
                         # A diagnostic about several tables appears once, with the publication.
-                        if self.is_selected(diagnostic):
-                            self._general.setdefault(publication, []).append(diagnostic)
+                        if self.is_selected(row):
+                            self._general.setdefault(publication, []).append(row)
                     else:
-                        self.notes.setdefault(publication, {}).setdefault(diagnostic.object, []).append(diagnostic)
+                        self.notes.setdefault(publication, {}).setdefault(row.object, []).append(row)
             else:
-                self.unassigned.append(diagnostic)
+                self.unassigned.append(row)
 
     def refused(self, table: str, publication: str) -> tuple[Refused, ...]:
         """Return why writes of a table are refused: all causes of a publication, and the first of the others."""

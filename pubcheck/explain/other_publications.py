@@ -24,9 +24,7 @@ class Neighbours:
         """Return what publications send of the same table under the same name, those without a filter first."""
         key = sent.relation, sent.arrives_as
         if key not in self._same_name:
-            neighbours = [
-                neighbour for neighbour in self._of_table[sent.relation] if neighbour.arrives_as == sent.arrives_as
-            ]
+            neighbours = [near for near in self._of_table[sent.relation] if near.arrives_as == sent.arrives_as]
             self._same_name[key] = sorted(neighbours, key=lambda neighbour: neighbour.filter is not None)
         return self._same_name[key]
 
@@ -43,11 +41,7 @@ class Neighbours:
         """Return the publications that send more of the table in one subscription with this one."""
         widenings = []
         for neighbour in self._neighbours(sent):
-            operations = tuple(
-                operation
-                for operation in neighbour.operations
-                if operation in sent.operations and operation != "truncate"
-            )
+            operations = tuple(name for name in neighbour.operations if name in sent.operations and name != "truncate")
             if not operations:
                 continue
             sql = None
@@ -77,9 +71,5 @@ class Neighbours:
         """
         if sent.filter is None or neighbour.filter is None or sent.filter.frozen or neighbour.filter.frozen:
             return False
-        condition, neighbour_condition = self.facts.condition(sent), self.facts.condition(neighbour)
-        return (
-            condition.of == neighbour_condition.of
-            and condition.canonical is not None
-            and condition.canonical == neighbour_condition.canonical
-        )
+        condition, other = self.facts.condition(sent), self.facts.condition(neighbour)
+        return condition.of == other.of and condition.canonical is not None and condition.canonical == other.canonical

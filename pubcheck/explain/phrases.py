@@ -321,11 +321,7 @@ def region_text(region: Region) -> str:
 def same_filters(answer: Answer) -> Iterator[str]:
     """Yield the publications with the same filter, and those whose filter means the same."""
     for identical, relation in ((True, "the same filter"), (False, "a filter that means the same")):
-        names = [
-            other_publication.publication
-            for other_publication in answer.same_filter
-            if other_publication.identical == identical
-        ]
+        names = [same.publication for same in answer.same_filter if same.identical == identical]
         if names:
             noun = "publication" if len(names) == 1 else "publications"
             yield f"{noun} {tables_of(names)} {'has' if len(names) == 1 else 'have'} {relation}"

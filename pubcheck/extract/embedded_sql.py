@@ -131,9 +131,7 @@ def program(text: str, language: str, project: Project | None = None) -> View:
     migration, down = undone(text, language, strings)
     code = code_of(text, language, strings, down)
     written, used = _statements(text, table, strings, down, code, constants(text, language, code, strings))
-    unseen = [statement.unseen for statement in written if statement.unseen >= 0] + _fragments(
-        text, strings, used, down
-    )
+    unseen = [part.unseen for part in written if part.unseen >= 0] + _fragments(text, strings, used, down)
     view = assembled(text, written, unseen, in_order=migration)
     if migration:
         spans = doubtful(text, language, code, [strings[number] for number in sorted(used)])
@@ -148,11 +146,7 @@ def program(text: str, language: str, project: Project | None = None) -> View:
     operations = operations_of(text, language, project) if migration else None
     if operations is not None:
         return replace(view, named=tuple(sorted(operations.doubted)), calls=tuple(operations.calls))
-    calls = [
-        statement
-        for number, statement in enumerate(strings)
-        if number not in used and not _inside(statement.start, down)
-    ]
+    calls = [string for number, string in enumerate(strings) if number not in used and not _inside(string.start, down)]
     return replace(view, named=names_in_calls(text, language, code, calls, view.text))
 
 
@@ -170,9 +164,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
         edits += statement.edits
         if statement.about >= 0 and about < 0:
             about = statement.about
-    sent = tuple(
-        (statement.start, statement.end) for statement in sorted(written, key=lambda item: item.start) if statement.sent
-    )
+    sent = tuple((part.start, part.end) for part in sorted(written, key=lambda item: item.start) if part.sent)
     notes = []
     if about >= 0 and not in_order:
         notes.append(
@@ -287,10 +279,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
     """
     if not group:
         return Written(end, end, "", [], [])
-    parts = [
-        filler(text[part_of_text.start : part_of_text.end]) if part_of_text.hole else part_of_text.value
-        for part_of_text in group
-    ]
+    parts = [filler(text[part.start : part.end]) if part.hole else part.value for part in group]
     starts, length = [], 0
     for part in parts:
         starts.append(length)
@@ -312,11 +301,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
         if piece.hole:
             written.filled.append((piece.start, piece.end))
     written.filled += [(place(start), place(stop - 1) + 1) for start, stop in lexed.placeholders]
-    holes = [
-        (starts[number], starts[number] + len(parts[number]))
-        for number, part_of_text in enumerate(group)
-        if part_of_text.hole
-    ]
+    holes = [(starts[number], starts[number] + len(parts[number])) for number, part in enumerate(group) if part.hole]
     sql = _classified(lexed, written, [*holes, *lexed.placeholders], place, runs=runs)
 
     rendered: list[str] = []

@@ -144,35 +144,31 @@ def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: 
     ``within``: the text is an argument of another command; ``quoted``: it is in double quotes.
     """
     arguments: list[SqlArgument] = []
-    for shell_text in _Scanner(text, start, end, quoted=quoted).texts():
-        before = _command_before(text, shell_text.start, start)
-        command = text[before : shell_text.body if shell_text.is_heredoc else shell_text.start]
+    for piece in _Scanner(text, start, end, quoted=quoted).texts():
+        before = _command_before(text, piece.start, start)
+        command = text[before : piece.body if piece.is_heredoc else piece.start]
         of_psql = _PSQL.search(command) is not None
         if (
             _SHOWN.search(command)
-            and _ENDS.match(text, shell_text.start if shell_text.is_heredoc else shell_text.end)
-            and not _PIPED.search(text, shell_text.end, end)
+            and _ENDS.match(text, piece.start if piece.is_heredoc else piece.end)
+            and not _PIPED.search(text, piece.end, end)
         ):
             continue
-        if shell_text.is_heredoc:
-            if of_psql or _STARTS.match(text, shell_text.body, shell_text.close):
+        if piece.is_heredoc:
+            if of_psql or _STARTS.match(text, piece.body, piece.close):
                 arguments.append(
-                    SqlArgument(_heredoc_sql(text, shell_text), before, shell_text.body, is_heredoc=True, within=within)
+                    SqlArgument(_heredoc_sql(text, piece), before, piece.body, is_heredoc=True, within=within)
                 )
                 continue
-        elif begins_statement(text, shell_text.body, shell_text.close) or (of_psql and _ARGUMENT.search(command)):
-            group = list(pieces(text, shell_text.body, shell_text.close, shell_text.escapes, shell_text.holes))
-            written = worked_out(text, group, shell_text.close, runs=of_psql and _ARGUMENT.search(command) is not None)
-            arguments.append(SqlArgument(written, before, shell_text.start, is_heredoc=False, within=within))
+        elif begins_statement(text, piece.body, piece.close) or (of_psql and _ARGUMENT.search(command)):
+            group = list(pieces(text, piece.body, piece.close, piece.escapes, piece.holes))
+            written = worked_out(text, group, piece.close, runs=of_psql and _ARGUMENT.search(command) is not None)
+            arguments.append(SqlArgument(written, before, piece.start, is_heredoc=False, within=within))
             continue
-        if _PSQL.search(text, shell_text.body, shell_text.close) and MENTION.search(
-            text, shell_text.body, shell_text.close
-        ):
+        if _PSQL.search(text, piece.body, piece.close) and MENTION.search(text, piece.body, piece.close):
             # A command in a command: `sh -c "psql -c '...'"`, or `ssh host <<EOF`.
-            outer = f"{within} {text[before : shell_text.start]} "
-            arguments += sql_arguments(
-                text, shell_text.body, shell_text.close, within=outer, quoted=shell_text.escapes == "shell"
-            )
+            outer = f"{within} {text[before : piece.start]} "
+            arguments += sql_arguments(text, piece.body, piece.close, within=outer, quoted=piece.escapes == "shell")
     return arguments
 
 
@@ -258,9 +254,7 @@ class _Surroundings:
         argument = _DATABASE.search(command)
         if argument is not None:
             settings.append(argument[1])
-        variables = self._libpq | {
-            assignment[1]: assignment[2] for assignment in _ASSIGNMENT.finditer(command) if assignment[1] in _LIBPQ
-        }
+        variables = self._libpq | {match[1]: match[2] for match in _ASSIGNMENT.finditer(command) if match[1] in _LIBPQ}
         settings += (f"{name}={variables[name]}" for name in sorted(variables))
         place = "@".join(setting.strip("\"'") for setting in settings)
         return "@".join([place, *(f"{self._times[name]}" for name in _USED.findall(place) if name in self._times)])

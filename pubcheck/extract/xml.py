@@ -23,9 +23,7 @@ _TABLE = re.compile(r"\btableName\s*=\s*\"([A-Za-z_]\w{0,62})\"")
 def xml(text: str) -> View:
     """Return a change log's statements. Which of its changes are run is known to Liquibase alone."""
     written = [worked_out(text, list(_pieces(text, *body)), body[1], runs=True) for body in _bodies(text)]
-    view = assembled(
-        text, written, [statement.unseen for statement in written if statement.unseen >= 0], in_order=False
-    )
+    view = assembled(text, written, [part.unseen for part in written if part.unseen >= 0], in_order=False)
     return replace(view, named=tuple((match.start(1), match[1]) for match in _TABLE.finditer(text)))
 
 

@@ -45,9 +45,7 @@ def yaml(text: str) -> View:
         offset = end
     unseen = [statement.unseen for statement in written if statement.unseen >= 0]
     # Whether two texts are for one database, and which is run first, is not known.
-    in_order = len(written) <= 1 and not any(
-        _CONTROL.search(text, statement.start, statement.end) for statement in written
-    )
+    in_order = len(written) <= 1 and not any(_CONTROL.search(text, part.start, part.end) for part in written)
     return assembled(text, written, unseen, in_order=in_order)
 
 
@@ -72,9 +70,7 @@ def _block(text: str, start: int, end: int) -> list[Written]:
     begin = _CONTROLS.match(text, start, end)
     if begin is not None and begins_statement(text, begin.end(), end):
         return [worked_out(text, _with_values(text, start, end), end)]
-    return (
-        [argument.written for argument in sql_arguments(text, start, end)] if MENTION.search(text, start, end) else []
-    )
+    return [item.written for item in sql_arguments(text, start, end)] if MENTION.search(text, start, end) else []
 
 
 def _with_values(text: str, start: int, end: int) -> list[Piece]:

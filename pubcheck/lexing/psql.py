@@ -158,9 +158,7 @@ def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Co
         return None
     expanded = interpolated(rest, variables)
     rest = rest if expanded is None else expanded
-    arguments = [
-        _unquoted(argument) for argument in _ARGUMENT.findall(rest) if not argument.startswith("-reuse-previous")
-    ]
+    arguments = [_unquoted(item) for item in _ARGUMENT.findall(rest) if not item.startswith("-reuse-previous")]
     # Quotes around a variable stand after its colon, apart from it here.
     if ":" in arguments:
         arguments = [":" + "".join(arguments[1:])]

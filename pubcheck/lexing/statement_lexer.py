@@ -172,13 +172,11 @@ class StatementLexer:
         depth = bodies = 0  # open parentheses, and BEGIN or CASE without their END
         pos = start
         while True:
-            plain_end = plain(text, pos, limit).end()  # type: ignore[union-attr]
-            if plain_end > pos:
-                solid = (
-                    plain_end if text[plain_end - 1] not in BLANKS else pos + len(text[pos:plain_end].rstrip(BLANKS))
-                )
+            stop = plain(text, pos, limit).end()  # type: ignore[union-attr]
+            if stop > pos:
+                solid = stop if text[stop - 1] not in BLANKS else pos + len(text[pos:stop].rstrip(BLANKS))
                 lexed.end = solid if solid > pos else lexed.end
-                pos = plain_end
+                pos = stop
             if pos >= limit:
                 if lexed.end >= limit:  # something is not terminated, and took the blanks with it
                     lexed.end = start + len(text[start:limit].rstrip(BLANKS))

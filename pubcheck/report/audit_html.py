@@ -174,14 +174,9 @@ def _repositories(audit: Audit) -> Iterator[_Plot]:
         whole=audit.repositories,
     )
     yield _plot(spread, heading="Errors and warnings in a repository")
-    codes = [
-        rule.code for rule in audit.rules if any(rule.code in repository.rules for repository in audit.worst[:_ROWS])
-    ]
+    codes = [rule.code for rule in audit.rules if any(rule.code in row.rules for row in audit.worst[:_ROWS])]
     columns = [(code, _href(code)) for code in dict.fromkeys(codes)][:_COLUMNS]
-    rows = [
-        Bar(repository.name, tuple(repository.rules.get(code, 0) for code, _ in columns))
-        for repository in audit.worst[:_ROWS]
-    ]
+    rows = [Bar(row.name, tuple(row.rules.get(code, 0) for code, _ in columns)) for row in audit.worst[:_ROWS]]
     matrix = plots.matrix("Findings of the worst repositories, by rule", columns, rows)
     yield _plot(matrix, heading="The worst, by rule")
 

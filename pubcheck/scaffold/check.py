@@ -64,18 +64,12 @@ def scaffold(unit: Unit, use: ConsumerUse, patterns: Sequence[str], config: Conf
         statements = plan.statements(tables)
         sources = (*unit.sources, Source(LABEL, "".join(f"{statement};\n" for statement in statements)))
         diagnostics = Linter(config).lint(replace(unit, sources=sources)).diagnostics
-        wrong = [
-            diagnostic
-            for diagnostic in diagnostics
-            if _identity(diagnostic) not in known and _counts(diagnostic, plan.name)
-        ]
+        wrong = [row for row in diagnostics if _identity(row) not in known and _counts(row, plan.name)]
         if not wrong:
             return _result(patterns, statements, left_out)
         refused = _tables_of(plan, wrong, tables)
         if not refused:
-            return Scaffold(
-                (), tuple(left_out.items()), tuple(dict.fromkeys(diagnostic.message for diagnostic in wrong))
-            )
+            return Scaffold((), tuple(left_out.items()), tuple(dict.fromkeys(row.message for row in wrong)))
         left_out.update({plan.session.qualified(row): reason for row, reason in refused})
         tables = [row for row in tables if all(row is not refused_row for refused_row, _ in refused)]
     problem = "no table is left" if left_out else "there are no tables"

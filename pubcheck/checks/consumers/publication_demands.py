@@ -63,11 +63,7 @@ def operations(subject: Subject, demand: Operations) -> Iterator[Violation]:
     published = [operation for operation in OPERATIONS if getattr(publication, operation)]
     missing = [operation for operation in demand.published if operation not in published]
     extra = [operation for operation in demand.unpublished if operation in published]
-    wanted = [
-        operation
-        for operation in OPERATIONS
-        if (operation in published or operation in missing) and operation not in extra
-    ]
+    wanted = [name for name in OPERATIONS if (name in published or name in missing) and name not in extra]
     advice = f"ALTER PUBLICATION {identifier(publication.name)} SET (publish = '{', '.join(wanted)}')"
     if missing:
         yield Violation(

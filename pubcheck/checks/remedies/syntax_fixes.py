@@ -223,17 +223,14 @@ def _member_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """ALTER PUBLICATION ... ADD TABLE IF NOT EXISTS or DROP TABLE IF EXISTS, of one table: with more, all or none."""
     if _words(words, 0, 2) != "alter publication" or len(words) < 8:
         return None
-    action, condition_words = words[3].word, ("if", "not", "exists") if words[3].word == "add" else ("if", "exists")
+    action, clause = words[3].word, ("if", "not", "exists") if words[3].word == "add" else ("if", "exists")
     index = 5 if words[4].word == "table" else 4
-    if (
-        action not in ("add", "drop")
-        or tuple(token.word for token in words[index : index + len(condition_words)]) != condition_words
-    ):
+    if action not in ("add", "drop") or tuple(token.word for token in words[index : index + len(clause)]) != clause:
         return None
-    if len(words) <= index + len(condition_words) or _lists_several(words[index + len(condition_words) :]):
+    if len(words) <= index + len(clause) or _lists_several(words[index + len(clause) :]):
         return None
     table = b"" if index == 5 else b"TABLE "
-    statement = data[: words[index].start] + table + data[words[index + len(condition_words)].start : words[-1].end]
+    statement = data[: words[index].start] + table + data[words[index + len(clause)].start : words[-1].end]
     condition = "duplicate_object" if action == "add" else "undefined_object"
     table_kind = "that is a member already" if action == "add" else "that is not a member"
     return _block(f"Do it in a block that skips a table {table_kind}", statement, condition, words)

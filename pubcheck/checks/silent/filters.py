@@ -96,9 +96,7 @@ def _nulls(
             continue
         outcomes = possible(cache, expr, number)
         if outcomes & NULL and outcomes != without:
-            unsure = {
-                column_number for column_number in condition.columns if not relation.columns[column_number - 1].not_null
-            }
+            unsure = {number for number in condition.columns if not relation.columns[number - 1].not_null}
             (perhaps if possible(cache, expr, number, unsure) & TRUE else never).append(number)
     return never, perhaps
 

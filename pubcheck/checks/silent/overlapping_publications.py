@@ -81,18 +81,14 @@ def add_columns_to_list(context: RuleContext) -> Iterator[RuleFinding]:
     unfiltered: dict[int, dict[int, Publication]] = {}
     for filtered in context.visit(context.filtered):
         if filtered.relation.oid not in unfiltered:
-            unfiltered[filtered.relation.oid] = {
-                wider_one.oid: wider_one for wider_one in _unfiltered(context, filtered.relation)
-            }
+            unfiltered[filtered.relation.oid] = {row.oid: row for row in _unfiltered(context, filtered.relation)}
     for publication, filters in by_publication(context):
         subscribed_with = context.subscribed_with(publication.oid)
         named: list[_Wider] = []
         assumed: list[_Wider] = []
         for filtered in filters:
             wider = unfiltered[filtered.relation.oid]
-            subscribed = (
-                wider_one for oid, wider_one in wider.items() if oid in subscribed_with and oid != publication.oid
-            )
+            subscribed = (row for oid, row in wider.items() if oid in subscribed_with and oid != publication.oid)
             named += [_Wider(filtered, wider_one) for wider_one in islice(subscribed, COMPARED)]
             if not context.is_subscribed(publication.oid):
                 unsubscribed = (wider_one for wider_one in wider.values() if not context.is_subscribed(wider_one.oid))

@@ -200,9 +200,7 @@ def _foreign_keys(
         if route(catalog, publication, child) is not None and route(catalog, publication, parent) is None:
             references.append((child, parent))
     if references:
-        pairs = listed(
-            f"{context.name(referencing)} (to {context.name(referenced)})" for referencing, referenced in references
-        )
+        pairs = listed(f"{context.name(source)} (to {context.name(target)})" for source, target in references)
         yield from _about(
             context,
             "PUB807",
@@ -210,7 +208,7 @@ def _foreign_keys(
             f'publication "{publication.name}" publishes {pairs} but not the tables that their foreign keys reference: '
             "the subscriber does not check them",
             "publish the referenced tables as well, or drop the foreign keys on the subscriber",
-            relations=[referencing for referencing, _ in references],
+            relations=[source for source, _ in references],
             certain=True,
         )
 

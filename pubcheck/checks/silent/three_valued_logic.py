@@ -157,12 +157,10 @@ def _combined(operation: str, operands: Iterable[int]) -> int:
         return (FALSE if operand & TRUE else 0) | (TRUE if operand & FALSE else 0) | (operand & NULL)
     # Kleene: AND is the least of false, NULL, true, and OR the greatest.
     ranks = (FALSE, NULL, TRUE) if operation == "AND" else (TRUE, NULL, FALSE)
-    possible_values = ranks[-1]
+    values = ranks[-1]
     for operand in operands:
-        possible_values = sum(
-            {ranks[min(i, j)] for i in _ranks(possible_values, ranks) for j in _ranks(operand, ranks)}
-        )
-    return possible_values
+        values = sum({ranks[min(i, j)] for i in _ranks(values, ranks) for j in _ranks(operand, ranks)})
+    return values
 
 
 def _ranks(values: int, ranks: tuple[int, int, int]) -> list[int]:

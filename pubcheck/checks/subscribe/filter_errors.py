@@ -78,12 +78,8 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         possible_errors.sort(key=lambda danger: (not danger.always, danger.guarded, danger.severity != "warning"))
         danger = possible_errors[0]
-        relation, publication, entry_place = filtered.relation, filtered.publication, filtered.entry.place
-        place = (
-            Place(entry_place.source, entry_place.statement, danger.location, 0)
-            if danger.location >= 0
-            else entry_place
-        )
+        relation, publication, where = filtered.relation, filtered.publication, filtered.entry.place
+        place = Place(where.source, where.statement, danger.location, 0) if danger.location >= 0 else where
         message = (
             f"the row filter on {context.name(relation)} fails {danger.description} ({danger.answer.message}): the "
             "initial copy and decoding stop there, and changing "
@@ -94,7 +90,7 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
             advice += "; the other conditions exclude such rows only if they are evaluated first, which "
             advice += "PostgreSQL guarantees only for CASE"
         more = [
-            (Place(entry_place.source, entry_place.statement, error.location, 0), f"fails {error.description}")
+            (Place(where.source, where.statement, error.location, 0), f"fails {error.description}")
             for error in possible_errors[1:]
         ]
         yield RuleFinding(

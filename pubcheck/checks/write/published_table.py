@@ -42,9 +42,7 @@ class PublishedTable:
     def memberships(self) -> list[Membership]:
         """The publications of the table that publish updates or deletes."""
         publications = publications_of(self.catalog, self.row)
-        return [
-            self.membership(publication) for publication in publications if publication.update or publication.delete
-        ]
+        return [self.membership(row) for row in publications if row.update or row.delete]
 
     def membership(self, publication: Publication) -> Membership:
         """Return the requirements of one publication."""

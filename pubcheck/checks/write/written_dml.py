@@ -345,10 +345,7 @@ def _does_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool
     if column.number in keys or column.number in row.partition_reads or (0 in keys and not row.partition_reads):
         return False
     held = (catalog.constraints[oid] for oid in catalog.constraints_of.get(row.oid))
-    return not any(
-        constraint.kind == "c" and (constraint.tree is None or name in column_names(constraint.tree))
-        for constraint in held
-    )
+    return not any(row.kind == "c" and (row.tree is None or name in column_names(row.tree)) for row in held)
 
 
 # Whether the statement is right in all else: what is wrong with it is reported before it starts.

@@ -85,11 +85,7 @@ class Tree:
     def below(self, folder: str) -> Iterator[str]:
         """Return ``folder`` and the folders below it with remaining files of SQL, in order."""
         beginning = self.path(folder, "")
-        return (
-            subfolder
-            for subfolder in self.folders()
-            if subfolder == folder or not folder or subfolder.startswith(beginning)
-        )
+        return (child for child in self.folders() if child == folder or not folder or child.startswith(beginning))
 
     def concerned(self, files: Iterable[tuple[str, str]]) -> bool:
         """Return whether one of these (folder, name) may be about replication."""

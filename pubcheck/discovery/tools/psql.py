@@ -24,9 +24,7 @@ def candidates(tree: Tree) -> Iterator[UnitCandidate]:
         ]
         if included:
             includes[path] = included
-    inner = {
-        included_path for path, included in includes.items() for included_path in included if included_path != path
-    }
+    inner = {name for path, included in includes.items() for name in included if name != path}
     scripts = {path: _flattened(path, includes) for path in includes if path not in inner}
     runs = Counter(included_path for order in scripts.values() for included_path in order)
     for path, order in scripts.items():

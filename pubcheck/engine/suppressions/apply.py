@@ -144,9 +144,7 @@ def apply_suppressions(
         reported = rulebook.selected(config.select, config.ignore, config.extend_select)
         remaining = [diagnostic for diagnostic in remaining if not _is_suppressed(diagnostic, files)]
         for file in files.values():
-            about = (
-                diagnostic for diagnostic in _comment_diagnostics(file, reported, majors) if diagnostic.rule in reported
-            )
+            about = (row for row in _comment_diagnostics(file, reported, majors) if row.rule in reported)
             remaining += [diagnostic for diagnostic in about if not file.names(diagnostic.rule)]
     return list(apply_config(remaining, config))
 

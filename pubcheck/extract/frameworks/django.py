@@ -123,11 +123,7 @@ class Reader(StatementWriter):
     def _unread(self, node: ast.expr, name: str) -> None:
         """Write an operation with an unknown effect: it may change the models that it names."""
         arguments = node.keywords if isinstance(node, ast.Call) else []
-        words = {
-            model_name.arg: model_name.value.value
-            for model_name in arguments
-            if isinstance(model_name.value, ast.Constant)
-        }
+        words = {name.arg: name.value.value for name in arguments if isinstance(name.value, ast.Constant)}
         of_model = ("model_name",) if "model_name" in words else ("name", "old_name", "new_name")
         model_names = [str(words[key]) for key in of_model if key in words]
         if not model_names or ("model_name" not in words and name not in RENDERED):

@@ -420,10 +420,7 @@ def _add_part(writer: StatementWriter, model: Model, node: ast.expr | None) -> N
         if kind == "UniqueConstraint":
             raise Unreadable
         return
-    fields = [
-        field_name.removeprefix("-")
-        for field_name, _ in writer.module.names(writer.module.items(arguments.get("fields")))
-    ]
+    fields = [field.removeprefix("-") for field, _ in writer.module.names(writer.module.items(arguments.get("fields")))]
     columns = ", ".join(in_quotes(_field(model, field_name).column) for field_name in fields)
     place = writer.module.place(node)
     if kind == "UniqueConstraint" and not partial:

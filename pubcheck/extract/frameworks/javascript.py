@@ -77,12 +77,9 @@ def value(part: Sequence[Token]) -> Value:
     elif first.kind in ("[", "{") and matching(part, 0) == len(part) - 1:
         parts = list(split(part[1:-1]))
         if first.kind == "[":
-            return Value(place, [value(tokens_of_part) for tokens_of_part in parts])
-        if all(
-            len(tokens_of_part) > 2 and tokens_of_part[0].kind in ("word", "name") and tokens_of_part[1].kind == ":"
-            for tokens_of_part in parts
-        ):
-            return Value(place, {tokens_of_part[0].value: value(tokens_of_part[2:]) for tokens_of_part in parts})
+            return Value(place, [value(item) for item in parts])
+        if all(len(item) > 2 and item[0].kind in ("word", "name") and item[1].kind == ":" for item in parts):
+            return Value(place, {item[0].value: value(item[2:]) for item in parts})
     return Value(place)
 
 

@@ -131,11 +131,7 @@ class _Table:
             sql.add(f", CONSTRAINT {in_quotes(name)} PRIMARY KEY ({', '.join(map(in_quotes, keys))})")
         operations.calls.append(sql.add(")").call())
         unique = [(field.unique, [field.column]) for field in self.fields if field.unique is not None]
-        unique += [
-            (_constraint(attribute, ""), self._listed(attribute))
-            for name, attribute in self.attributes
-            if name == "unique"
-        ]
+        unique += [(_constraint(text, ""), self._listed(text)) for name, text in self.attributes if name == "unique"]
         for name, listed in unique:
             name = name or f"{self.name}_{'_'.join(listed)}_key"
             if listed and len(name) <= _LONGEST:
