@@ -232,8 +232,7 @@ class Editing:
         return (view is not None and not view.quoted) or _PLAIN.fullmatch(edit.text) is not None
 
     def _meets_another(self, start: int, end: int) -> bool:
-        """Return whether a span overlaps one that is replaced; insertions may stand side by side and at the edge of
-        a span."""
+        """Return whether a span overlaps one that is replaced. Insertions may be next to each other and at its edge."""
         index = bisect_left(self._replaced, (start,))
         if index and self._replaced[index - 1][1] > start:
             return True

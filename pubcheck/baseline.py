@@ -127,8 +127,7 @@ def of_config(config: Config) -> Baseline | None:
 
 
 def text(units: Iterable[Sequence[Finding]], path: str) -> tuple[str, int]:
-    """Return the text of the baseline that knows all findings of these units, one a line, and how many causes it
-    knows."""
+    """Return the text of the baseline that knows all findings of these units, and how many causes it knows."""
     entries: dict[str, KnownFinding] = {}
     for findings in units:
         placed = _placed(findings, path)

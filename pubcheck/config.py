@@ -71,8 +71,7 @@ class Config(Struct, frozen=True, kw_only=True):
     file: str = ""
 
     def fails_run(self, severity: str, certainty: str) -> bool:
-        """Return whether a finding makes the exit status 1: it is at least ``fail_on``, and certain unless assumed
-        findings count too."""
+        """Return whether a finding makes the exit status 1: at least ``fail_on``, and certain or counted if assumed."""
         severe = severity in SEVERITIES[SEVERITIES.index(self.fail_on) :]
         return severe and (certainty == "certain" or self.fail_on_assumed)
 

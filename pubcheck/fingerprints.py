@@ -1,5 +1,4 @@
-"""The fingerprint of a finding: a text without line numbers, so that it is the same in the next run if other parts
-of the file change."""
+"""The fingerprint of a finding has no line numbers, so that it outlasts changes of other parts of the file."""
 
 from __future__ import annotations
 

@@ -38,8 +38,7 @@ class Patterns:
         return any(all(piece in text for piece in pieces) for pieces in self._letters)
 
     def decide(self, path: str, *, folder: bool) -> bool | None:
-        """Return whether a path is matched; None where these patterns say nothing of it. False: one with `!` is the
-        last."""
+        """Return whether the last pattern that fits a path ignores it; None if no pattern fits."""
         if not path.startswith(self._beginning):
             return None
         if not any(all(piece in path for piece in pieces) for pieces in (*self._letters, *self._exceptions)):

@@ -25,8 +25,7 @@ class ExcludedName(Struct, frozen=True):
 
 
 class ReplacedKinds(Struct, frozen=True):
-    """An ALTER PUBLICATION ... SET ALL: whether it ended ALL TABLES or ALL SEQUENCES, and the exclusions that it
-    ended."""
+    """An ALTER PUBLICATION ... SET ALL: whether it ended ALL TABLES or ALL SEQUENCES, and ended exclusions."""
 
     publication: int
     tables: bool

@@ -66,8 +66,7 @@ class Added(Struct, frozen=True):
 
 
 class Renamed(Struct, frozen=True):
-    """The former name of a published table, or of one of its columns (by number). ``name`` is without the schema
-    public."""
+    """The former name of a published table, or of its column of a number, without the schema public."""
 
     relation: int
     name: str

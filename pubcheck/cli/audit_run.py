@@ -129,8 +129,7 @@ def _options(request: AuditRequest, store: Store, input_name: str) -> Options:
 def _stream(
     spark: SparkSession, source: Input, store: Store, config: Config, request: AuditRequest, progress: Progress
 ) -> int:
-    """Audit a table as it grows, with the page and the exports after each run, and return the status of the last
-    one."""
+    """Audit a table as it grows, with page and exports after each run, and return the last status."""
     from pubcheck.spark.stream_audit import stream
     from pubcheck.spark.table_input import TableInput
 

@@ -34,8 +34,7 @@ def is_listing(argument: str) -> bool:
 
 
 def taken(conninfo: str, *, facts: bool = False) -> tuple[str, document.Snapshot]:
-    """Return the name of a database as reports show it, and its snapshot, with the facts of the server if asked for.
-    Raises LiveError."""
+    """Return a database's name for reports and its snapshot, with facts if asked for. Raises LiveError."""
     # Loaded only for databases.
     from pubcheck.live.read import read_snapshot, with_facts
 
@@ -125,8 +124,7 @@ def _after(listing: Listing, units: Sequence[DiscoveredUnit], majors: tuple[int,
 
 
 def _checked_as(listing: Listing, majors: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the major of a server, unless the command line names others: they are reported, because an upgrade may be
-    meant, or not."""
+    """Return the major of a server, unless the command line names others, which is reported."""
     others = ", ".join(str(major) for major in majors if major != listing.major)
     if others:
         click.echo(

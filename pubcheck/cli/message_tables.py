@@ -46,8 +46,7 @@ class TableFailure(Exception):
 
 
 class MessageTable(Struct, frozen=True):
-    """Where the messages are (``format`` is `table` or one of Spark's data sources), where the result is written, and
-    how Spark is reached."""
+    """Where messages are (``format``: `table` or a data source), where the result goes, and Spark's address."""
 
     source: str
     format: str
@@ -60,8 +59,7 @@ class MessageTable(Struct, frozen=True):
 
 
 def table_options(command: _Command) -> _Command:
-    """Add the options that make a command read a table; it gets them as a `MessageTable` without ``source``, or None
-    without --from."""
+    """Add the options for a table; the command gets a `MessageTable` without ``source``, None without --from."""
     options: list[Callable[[Any], Any]] = [
         click.option(
             "--from",
@@ -103,8 +101,7 @@ def table_options(command: _Command) -> _Command:
 
 
 def message_table(source: str, options: Mapping[str, Any]) -> MessageTable | None:
-    """Return the table that the options of `table_options` name; None if the capture is a file. Raises
-    UsageError and NoInput."""
+    """Return the table of these options; None for a file. Raises UsageError and NoInput."""
     columns = {role: options[f"{role}_column"] for role in _ROLES if options[f"{role}_column"] is not None}
     if options["from_"] is None:
         if options["to"] is not None or columns or options["source_options"]:
@@ -164,8 +161,7 @@ def decode_table(table: MessageTable, folder: str, streaming: Streaming | None) 
 
 
 class TableFindings(Struct, frozen=True):
-    """The findings about a table of ``messages``: how many there are by severity and certainty, and the first with
-    their slots."""
+    """The findings about a table: their number by severity and certainty, and the first with their slots."""
 
     messages: int
     counts: Mapping[tuple[Severity, Certainty], int]

@@ -1,5 +1,4 @@
-"""Processes that work side by side: tasks in, results out in their order, and of a process that dies no task lost but
-the one that it was at."""
+"""Processes side by side: tasks in, results out in order; one that dies loses only its current task."""
 
 from __future__ import annotations
 

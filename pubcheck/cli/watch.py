@@ -34,8 +34,7 @@ Stamp = tuple[int, int] | None
 
 
 class WarmWorkers(Workers):
-    """Lints units in a process that keeps the state before the file that is edited; unchanged units are not linted
-    again."""
+    """Lints units in a process that keeps the state before the edited file, and skips unchanged units."""
 
     def __init__(self) -> None:
         super().__init__(1)

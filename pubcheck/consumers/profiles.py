@@ -117,8 +117,7 @@ class Consumer(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
 
 
 def load(consumer: str) -> Consumer:
-    """Return the consumer with this id, or that of a file of the user's own. KeyError if there is none; raises
-    ProfileError."""
+    """Return a consumer by its id or the path of the user's file. Raises KeyError and ProfileError."""
     if not is_own(consumer):
         return _known(consumer)
     try:

@@ -149,8 +149,7 @@ _CURRENT_FOLDER = lazy_compile(r"(?:\./+)+(?=[^/])")
 
 
 def language_of(name: str) -> str | None:
-    """Return the view of a file that is read only where it holds a publication, by its name or path; None for any
-    other."""
+    """Return the view of a file that is read only if it holds a publication, by its name or path, else None."""
     if name.endswith(SUFFIXES):
         return None
     stem, dot, suffix = name.rpartition(".")

@@ -42,8 +42,7 @@ def may_publish(content: bytes, lower: bytes | None = None) -> bool:
 
 
 def may_matter(path: str, content: bytes, lower: bytes | None = None, *, publishes: bool | None = None) -> bool:
-    """Return whether a file may have a finding; of ``path`` only the end counts. ``publishes`` is from
-    ``may_publish``."""
+    """Return whether a file may have a finding, by the end of its path and by ``may_publish``."""
     lower = content.lower() if lower is None else lower
     if _in_utf16(content) or (b"replica" in lower and _IDENTITY.search(lower) is not None):
         return True

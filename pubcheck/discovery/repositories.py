@@ -43,8 +43,7 @@ class RepositoryPlace(Struct, frozen=True):
 
 
 def find_repositories(where: str, config: Config = Config()) -> Iterator[Repository]:
-    """Return the repositories of a corpus (``find_places``) that hold a file to read, one at a time, so that a corpus
-    may be of any size."""
+    """Yield the repositories of a corpus (``find_places``) that hold a file to read; it may be of any size."""
     tops: dict[str, str | None] = {}
     for place in find_places(where, config):
         yield from read_place(place, config, tops)

@@ -8,8 +8,7 @@ from functools import cache
 
 
 def project_above(folder: str, is_project: Callable[[str], bool], top: str = "") -> str | None:
-    """Return the folder `supabase` of the nearest project that a folder is in or below, up to the folder ``top``. Paths
-    are joined by "/"."""
+    """Return the nearest project's folder `supabase` at or above a folder, up to ``top``; "/" joins paths."""
     directory = folder
     while True:
         above, _, name = directory.rpartition("/")

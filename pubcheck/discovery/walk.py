@@ -122,8 +122,7 @@ def _by_name(name: str) -> bool:
 
 
 def _may_be_read(entry: os.DirEntry[str]) -> bool:
-    """Return whether a found name is a file, or a link to nothing, which is worth saying; a pipe or a device would
-    block."""
+    """Return whether a name is a file, or a link to nothing, which is reported; a pipe or a device would block."""
     try:
         return entry.is_file() or (entry.is_symlink() and not entry.is_dir() and not os.path.exists(entry.path))
     except OSError:  # a loop of links

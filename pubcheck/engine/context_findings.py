@@ -147,8 +147,7 @@ class ContextFindings:
         return changed
 
     def _cause(self, known: _Known) -> Place | None:
-        """Return the statement that changed the objects of a finding; of several the last one that names most of its
-        columns."""
+        """Return the last statement that changed the objects of a finding and names most of its columns."""
         catalog, relations = self._catalog, known.relations
         created = [oid for oid in relations if oid not in self._former_relations]
         family = [

@@ -30,8 +30,7 @@ def majors_of(unit: Unit, config: Config) -> tuple[tuple[int, ...], tuple[Diagno
 
 @finder("PUB007")
 def major_of_dump(sources: Sequence[Source]) -> tuple[tuple[int, ...], tuple[Diagnostic, ...]]:
-    """Return the major that a pg_dump header names, and a note if it is not a supported one. The nearest supported
-    major is then used."""
+    """Return the major of a pg_dump header, or the nearest supported one with a note."""
     for source in sources:
         if "-- Dumped from" not in source.text[:_HEADER_LENGTH]:
             continue

@@ -134,8 +134,7 @@ class Outcome:
         )
 
     def _remedies_of(self, relation: int) -> Remedies:
-        """Return the ways to fix the refused writes of a table. Causes of one table follow each other, so only the last
-        is kept."""
+        """Return the ways to fix a table's refused writes. Its causes follow each other: only the last is kept."""
         if self._remedies is None or self._remedies.relation != relation:
             # Loaded only where a write is refused.
             from pubcheck.checks.remedies.write_remedies import Remedies

@@ -45,8 +45,7 @@ def checked_in_any_case(item: Statement) -> bool:
 
 
 def is_parsed(item: Statement) -> bool:
-    """Return whether a statement is parsed. An unclosed quote may have swallowed several statements; parsing finds
-    them."""
+    """Return whether a statement is parsed; only then is it known how many an unclosed quote swallowed."""
     return item.keyword not in UNPARSED or checked_in_any_case(item) or item.restartable()
 
 
@@ -61,7 +60,6 @@ _HEAD = 10_000
 
 
 def known_text(text: str) -> str | None:
-    """Return the known part of a statement that is not read: the beginning of a long one, None if the rest may
-    matter."""
+    """Return the beginning of a long statement that is not read; None if its rest may matter."""
     rest = text[_HEAD:].lower()
     return None if any(word in rest for word in ("publication", "identity", "primary", "unique")) else text[:_HEAD]

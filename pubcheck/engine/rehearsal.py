@@ -1,5 +1,4 @@
-"""Check functions about publications that nothing in the files calls: run them as uncertain, then undo their
-changes."""
+"""Check functions about publications that nothing calls: run them as uncertain, then undo their changes."""
 
 from __future__ import annotations
 

@@ -232,8 +232,7 @@ class Replay:
 
     @cached_property
     def known_columns(self) -> KnownColumns:
-        """The columns of tables so far by their definitions; loaded for the first table that is written as in a
-        dump."""
+        """The columns of tables so far by their definitions; loaded for the first table as a dump writes it."""
         from pubcheck.postgres.ddl.tables.known_columns import KnownColumns
 
         return KnownColumns(self.session)
@@ -294,8 +293,7 @@ class Replay:
         self.session.defaults = neighbour.session.defaults
 
     def _identity_unknown(self, refusal: Refusal) -> bool:
-        """Return whether a replica identity that the files set for tables of unknown names may allow a refused
-        write."""
+        """Return whether an identity that the files set for unknown tables may allow a refused write."""
         return self.session.identified and refusal.rule in _MISSING_IDENTITY
 
     def end_context(self, sources: int, codes: frozenset[str]) -> None:

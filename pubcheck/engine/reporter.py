@@ -348,8 +348,7 @@ class StatementReporter:
                 self._misspelt(statements, note, similar, instead)
 
     def _misspelt(self, statements: Statements, missing: _NotCreated, near: Sequence[Suggestion], instead: str) -> None:
-        """Suggest similar names for a name that is not created. If everything is followed, it is hardly created
-        elsewhere."""
+        """Suggest similar names for one that is not created, unless something may create it elsewhere."""
         note = self.diagnostics[missing.number]
         severity = note.severity if note.severity == "error" or self.session.blind else "warning"
         written = (_name_fix(note, near[0][0].removeprefix("" if missing.in_public else "public.")),)

@@ -34,8 +34,7 @@ class RunObjects:
         self._before: set[_Key] = set()
 
     def reach(self, offset: int) -> Iterator[str]:
-        """Advance to an offset of the program. Yields the transaction statements that begin and end the test cases on
-        the way."""
+        """Advance to an offset of the program, and yield the BEGIN and ROLLBACK of test cases before it."""
         number = bisect_right(self._starts, offset) - 1
         case = number if number >= 0 and offset < self._cases[number][1] else -1
         if case == self._case:

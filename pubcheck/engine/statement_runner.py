@@ -289,8 +289,7 @@ def run_statement(
 
 
 def skip(replay: Replay, source: Source, number: int, item: Statement, *, conditional: bool) -> None:
-    """Skip a statement that is not parsed. The functions that it calls are not followed. ``number`` is the number of
-    its source."""
+    """Skip a statement of source ``number`` that is not parsed; functions that it calls are not followed."""
     replay.skip(source, number, item, conditional=conditional)
     if not replay.catalog.routines or item.keyword not in _MAY_CALL:
         return

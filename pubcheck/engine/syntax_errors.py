@@ -123,8 +123,7 @@ class SyntaxErrorReporter:
         )
 
     def report_newly_refused(self, refused: RefusedStatement) -> list[Replay]:
-        """Report a statement for the majors that refuse it though the grammar of 18 accepts it, and return the replays
-        of the others."""
+        """Report a statement for majors that refuse what the grammar of 18 accepts; return the other replays."""
         older = [replay for replay in refused.replays if not replay.catalog.major.newer_grammar]
         newer = [replay for replay in refused.replays if replay not in older]
         self._postgres_sources.add(refused.source)

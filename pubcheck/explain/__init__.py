@@ -1,2 +1,1 @@
-"""The publications of each table and the rows they publish, as a document: `document` defines it, `build` creates
-it."""
+"""The publications of each table and the rows they publish: `document` defines the form, `build` creates it."""

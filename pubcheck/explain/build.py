@@ -46,8 +46,7 @@ from pubcheck.statement_index import Statements
 
 
 class Selection(Struct, frozen=True):
-    """The user's selection: publications and tables by name (all if none is named), and which publications are
-    subscribed to together."""
+    """The publications and tables (all if none is named) and the subscriptions that the user selects."""
 
     publications: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
@@ -62,8 +61,7 @@ def build_unit(
     selection: Selection,
     sampler: Sampler,
 ) -> UnitExplained:
-    """Return the explanation of one unit in one major. ``diagnostics`` includes those of rules that are off in
-    `lint`."""
+    """Return the explanation of a unit in one major. ``diagnostics`` includes rules that `lint` leaves off."""
     return _Builder(replay, statements, diagnostics, selection, sampler).unit(paths)
 
 

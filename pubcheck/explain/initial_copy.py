@@ -41,8 +41,7 @@ class Copies:
         return self._copied(matching, copied, sent.relation, self.facts.columns_of(sent), differences)
 
     def together(self, row: Combined, columns: Sequence[str], copies: Mapping[int, CopiedTable]) -> InitialCopy | None:
-        """Return what a subscription to several publications copies of a table. ``columns`` are the columns that are
-        replicated later."""
+        """Return what a subscription to several publications copies of a table; ``columns`` are streamed later."""
         matching, copied = self._copies_of(row.relation, row.arrives_as, copies)
         if row.conflict is not None or copied is None:
             return None

@@ -328,8 +328,7 @@ def same_filters(answer: Answer) -> Iterator[str]:
 
 
 def widening_publications(answer: Answer) -> Iterator[str]:
-    """Yield the other publications that publish more rows: those without a filter together, and the first of the
-    others."""
+    """Yield the publications that publish more rows: together those without filter, and the first others."""
     open_ = [widening.publication for widening in answer.widened_by if widening.filter is None]
     if open_:
         have = "has" if len(open_) == 1 else "have"

@@ -13,8 +13,7 @@ from pubcheck.findings import encode
 
 
 def schema() -> bytes:
-    """Return the contents of `explain.schema.json`, generated from the document's types. `python -m` this module writes
-    the file."""
+    """Return `explain.schema.json`, generated from the document's types; `python -m` writes it."""
     import json
 
     generated = schema_of(Explanation)

@@ -13,8 +13,7 @@ from pubcheck.postgres.replication.subscription_set import Combined, Filters, co
 
 
 class Subscriptions:
-    """Answers questions about subscriptions from the final state of a unit. ``sent`` has what each publication sends,
-    by oid."""
+    """Answers questions about subscriptions. ``sent`` has what each publication sends, by oid."""
 
     def __init__(self, facts: Facts, copies: Copies, sent: Mapping[int, Sequence[PublishedChanges]]) -> None:
         self.facts, self.copies, self._sent = facts, copies, sent

@@ -58,8 +58,7 @@ class Chain(Struct):
 def chain(
     text: str, growing: frozenset[str], strings: Sequence[Literal], number: int, begin: int, language: Language
 ) -> Chain:
-    """Return the text that begins in a string of that number at an offset. ``growing`` are the names of
-    ``growing_names``."""
+    """Return the text that begins at an offset of the string ``number``. ``growing``: see ``growing_names``."""
     literal = strings[number]
     holes = tuple(hole for hole in literal.holes if hole[0] >= begin)
     group = list(pieces(text, begin, literal.close, literal.escapes, holes))
@@ -105,8 +104,7 @@ def _adjacent(text: str, end: int, follower: Literal, language: Language) -> boo
 
 
 def _used_by(text: str, literal: Literal, language: Language) -> bool:
-    """Return whether a string is the beginning of an expression that says something else, such as `",
-    ".join(names)`."""
+    """Return whether a string begins an expression that says something else, such as `", ".join(names)`."""
     offset = _PRESERVING_METHODS.match(text, literal.end).end()  # type: ignore[union-attr]
     member = _member(language).match(text, offset)
     return text.startswith("[", offset) or (
@@ -169,8 +167,7 @@ def growing_names(code: str) -> frozenset[str]:
 
 
 def _grows(text: str, growing: frozenset[str], last: Literal, start: int) -> bool:
-    """Return whether more is added to a text, at another place of the program; one that ends with a semicolon is
-    whole."""
+    """Return whether the program adds to a text elsewhere; one that ends with a semicolon is whole."""
     if text[max(0, last.close - BEFORE) : last.close].rstrip().endswith(";"):
         return False
     before = text[max(0, start - BEFORE) : start].rstrip("\"'`")

@@ -127,8 +127,7 @@ _FORMATTING = re.compile(r"(?:\b[sS]?printf|\bformat|\bFormat|\bformatted|format
 
 
 def formatted(text: str, group: Sequence[Piece], start: int, end: int, texts: Mapping[str, str]) -> list[Piece]:
-    """Return the pieces of a string that is formatted with such names only, between ``start`` and ``end`` with its
-    quotes."""
+    """Return the pieces of the string from ``start`` to ``end``, with its quotes, formatted with such names only."""
     arguments = _ARGUMENTS.match(text, end)
     if arguments is None or (
         arguments["call"] is not None and not _FORMATTING.search(text[max(0, start - 40) : start])

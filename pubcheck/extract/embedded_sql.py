@@ -119,8 +119,7 @@ class Written(Struct):
 
 
 def program(text: str, language: str, project: Project | None = None) -> View:
-    """Return a program's statements. ``language`` is a key of ``literals.LANGUAGES``; ``project``: what the migrations
-    before it did."""
+    """Return a program's statements. ``project``: what the migrations before it did."""
     # Loaded only for programs that are read: those that speak of publications, and the migrations around them.
     from pubcheck.extract.constants import constants
     from pubcheck.extract.program_migrations import code_of, doubtful, names_in_calls, undone
@@ -244,8 +243,7 @@ def _is_shown(text: str, literal: Literal) -> bool:
 
 
 def _run(text: str, first: Literal, last: Literal, names: frozenset[str]) -> bool:
-    """Return whether a call is given the text from one string to another one as it is, and runs it; calls run the
-    texts of ``names``."""
+    """Return whether a call runs the text between two strings as it is, itself or by one of ``names``."""
     before = text[max(0, first.start - BEFORE) : first.start]
     if first.heredoc:
         return _RUNS.search(_HEREDOC.sub("", before)) is not None

@@ -258,8 +258,7 @@ _INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 def names_in_calls(
     text: str, language: str, code: str, strings: Sequence[Literal], sql: str
 ) -> tuple[tuple[int, str], ...]:
-    """Return the names that strings and symbols of a program hold, which its calls may make, change or drop; ``sql`` is
-    what its statements say."""
+    """Return the names in strings and symbols that calls may create or change; ``sql`` has the statements."""
     matches = ((string.start, _IDENTIFIER.fullmatch(text, string.body, string.close)) for string in strings)
     named = [(start, name[0]) for start, name in matches if name is not None]
     if language in ("ruby", "elixir"):

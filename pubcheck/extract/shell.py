@@ -118,8 +118,7 @@ def makefile(text: str) -> View:
 
 
 def _of_the_shell(match: re.Match[str]) -> str:
-    """Return what the inner shell gets for doubled dollar signs, padded to the same length; its variables get longer
-    names."""
+    """Return what the inner shell gets for doubled dollar signs, in as many characters: names get longer."""
     if match["pairs"]:
         return match["pairs"][::2].rjust(len(match["pairs"]))
     opening = match["next"]
@@ -127,8 +126,7 @@ def _of_the_shell(match: re.Match[str]) -> str:
 
 
 class SqlArgument(Struct, frozen=True):
-    """The SQL that a command is given, and the extent of the command up to that text. A here-document begins on a
-    line of its own."""
+    """The SQL that a command is given, and where the command is. A here-document begins on a line of its own."""
 
     written: Written
     start: int

@@ -210,8 +210,7 @@ _HOLE_PART = re.compile(r"""[^{}"'`\n]++|"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\\\n]++|\
 
 
 def literals(text: str, language: Language) -> Iterator[Literal]:
-    """Return the literals of a program, by where they are opened; those within the expressions of others are left
-    out."""
+    """Yield the literals of a program by where they are opened, except those in expressions of others."""
     return _Scanner(text, language).scan()
 
 

@@ -28,8 +28,7 @@ _OPERATORS = rf"-(?!-)|/(?!\*)|{_COLON}"
 
 
 def _literal(conforming: bool) -> str:
-    """Return a literal in which no backslash escapes: no E'' (it shows before the quote), no backslash if it would
-    escape."""
+    """Return a literal without escapes: no backslash if it would escape, and no E'' (the text before it shows it)."""
     return r"(?<![eE])'[^']*+'" if conforming else r"(?<![eE])'[^'\\]*+'"
 
 

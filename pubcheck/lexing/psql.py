@@ -273,8 +273,7 @@ def _piece(first: int, last: int, sent: str, expanded: Sequence[tuple[int, int, 
 
 
 def interpolated(text: str, variables: Mapping[str, str]) -> str | None:
-    """Return the argument of a command with its variables; None where one is not known, or a shell command is to be
-    asked."""
+    """Return a command's argument with its variables; None if one is unknown, or a shell command computes it."""
     if "`" in text:
         return None
     if ":" not in text:

@@ -79,8 +79,7 @@ class TokenEnds:
         return match.end() if match is not None else limit
 
     def dollar(self, pos: int, limit: int) -> int:
-        """Return the end of what begins with the dollar sign at ``pos``: a quote, the rest of a name, or the sign
-        alone."""
+        """Return the end of what the dollar sign at ``pos`` begins: a quote, the rest of a name, or itself."""
         text = self._text
         first = pos
         while first and text[first - 1] != "$" and NAME_REST.match(text, first - 1, first).end() == first:  # type: ignore[union-attr]
@@ -356,8 +355,7 @@ def _variable(lexed: Lexed, text: str, pos: int, limit: int) -> int:
 
 
 def _bodies_after(word: str, bodies: int, text: str, pos: int, limit: int) -> int:
-    """Return how many BEGIN or CASE are open after BEGIN, CASE or END at ``pos`` in a routine, with ``bodies``
-    before it."""
+    """Return how many BEGIN or CASE are open after the word at ``pos`` in a routine, with ``bodies`` before it."""
     if word == "begin":
         return bodies + (ATOMIC.match(text, pos + 5, limit) is not None)
     if word == "case":

@@ -31,8 +31,7 @@ def load_all(loading: Loading) -> None:
 
 
 def _load(loading: Loading) -> None:
-    """Load all objects: group by group, and in each by oid, which is the order of creation, as a server goes through
-    its catalogs."""
+    """Load all objects, group by group, and in each by oid: so a server goes through its catalogs."""
     catalog, server = loading.catalog, loading.snapshot.server
     catalog.database, catalog.database_known = server.database, True
     schemas.forget_public(loading)

@@ -31,8 +31,7 @@ from pubcheck.postgres.versions import Major
 
 
 def server(number: int) -> str:
-    """Return the query for the server and the database. Settings are the initial ones of a connection, not those of the
-    reading transaction."""
+    """Return the query for server and database. Settings are those with which a connection begins."""
     return f"""
 SELECT json_build_object(
     'postgres', {number}, 'version', current_setting('server_version'), 'database', d.datname,

@@ -28,8 +28,7 @@ def read_snapshot(connection: Connection, version: str) -> Snapshot:
 
 
 def with_facts(connection: Connection, snapshot: Snapshot) -> Snapshot:
-    """Return a snapshot with the facts about the running server, and the objects that only findings about it have.
-    Raises LiveError."""
+    """Return a snapshot with the facts of the server and the objects that they are about. Raises LiveError."""
     facts = read_facts(connection)
     settings = (Setting(name=name) for name in Settings.__struct_fields__)
     slots = (Slot(name=slot.name) for slot in facts.slots)

@@ -129,8 +129,7 @@ def differences(title: str, rows: Sequence[Bar]) -> str:
 
 
 def matrix(title: str, columns: Sequence[tuple[str, str | None]], rows: Sequence[Bar]) -> str:
-    """Return a square for each row and column, the darker the more; a column has a label and a place that it leads
-    to."""
+    """Return a square for each row and column, the darker the more; a column has a label and a link."""
     with _drawing(title, _BAR * len(rows), [row.label for row in rows], above=0.62) as drawing:
         axes = drawing.axes
         most = log1p(max(max(row.counts) for row in rows)) or 1.0

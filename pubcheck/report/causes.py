@@ -49,8 +49,7 @@ def by_statement(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 
 def headline(group: Sequence[Finding]) -> str:
-    """Return the message about the first table and publication of a group: of UPDATE and DELETE, if both are
-    refused."""
+    """Return the message about a group's first table and publication: of UPDATE and DELETE if both are refused."""
     first = group[0].entry
     alike = (row for row in group[1:] if row.write is not None and row.entry.object == first.object)
     return message([group[0], *(finding for finding in alike if finding.entry.publications == first.publications)])

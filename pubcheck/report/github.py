@@ -54,8 +54,7 @@ def _text(group: Sequence[Finding]) -> str:
 
 
 def _data(text: str) -> str:
-    """Return a text as a command's data; what a terminal would obey is shown, for the log is looked at in terminals
-    too."""
+    """Return a text as a command's data, with control characters shown: logs are read in terminals too."""
     return "%0A".join(escape(line.replace("%", "%25").replace("\r", "%0D")) for line in text.split("\n"))
 
 

@@ -146,7 +146,6 @@ def _region(line: int, column: int, end_line: int, end_column: int) -> _Object:
 
 
 def _uri(path: str) -> str:
-    """Return a path as a URI reference: relative ones stay relative, so that a reader takes them from the checkout's
-    root."""
+    """Return a path as a URI reference; a relative one stays so, for a reader starts at the checkout."""
     prefix = "file://" if os.path.isabs(path) else ""
     return prefix + quote(path, safe="/~", errors="surrogatepass")

@@ -123,8 +123,7 @@ class Plan:
         return [text for row in dict.fromkeys(rows) for text in self._identity(row)]
 
     def _on_roots(self) -> bool:
-        """Return whether the partitioned table needs the identity too: the consumer reads it, or changes arrive under
-        its name."""
+        """Return whether the partitioned table needs the identity too: it is read, or changes have its name."""
         return bool(self.wishes.via_root) or any("roots" in wish.on for wish in self.wishes.identities)
 
     def _identity(self, table: Relation) -> list[str]:

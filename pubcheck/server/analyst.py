@@ -47,8 +47,7 @@ class WarmLinter(Linter):
         """The number of sources that are replayed."""
 
     def prepare(self, unit: Unit, opened: int) -> None:
-        """Replay the sources before the first one that differs from the last time; the first time, before number
-        ``opened``."""
+        """Replay the sources before the first one that differs from the last time; at first, before ``opened``."""
         if not _can_be_continued(unit):
             self._run = None
             return

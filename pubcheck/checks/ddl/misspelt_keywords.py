@@ -10,8 +10,7 @@ _VERBS = ("create", "alter", "drop")
 
 
 def misspelt_keyword(words: Sequence[str]) -> tuple[int, str] | None:
-    """Return which of a statement's words, in lower case, is misspelt, and what it must be; None if neither is, or both
-    are."""
+    """Return which of a statement's words is misspelt, and its correction; None for neither or both."""
     if len(words) < 2:
         return None
     verb, kind = words[:2]

@@ -79,8 +79,7 @@ def _direct(context: RuleContext, key: Constraint) -> Iterator[_Reach]:
 
 
 def _may_be_pruned(catalog: Catalog, leaf: Relation, key: Constraint) -> bool:
-    """Return whether the key's columns choose the partitions: then the statement fails only for the rows of some of
-    them."""
+    """Return whether the key's columns choose the partitions: then the statement fails only for some rows."""
     names = {catalog.relations[key.relation].columns[number - 1].name for number in key.keys}
     for oid in catalog.ancestors(leaf.oid) if leaf.partition else ():
         row = catalog.relations[oid]

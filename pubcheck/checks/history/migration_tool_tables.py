@@ -98,8 +98,7 @@ _JOIN_TABLE = "it is Prisma's table of an implicit many-to-many relation, which 
 
 
 def maker(relation: Relation) -> str | None:
-    """Return the tool that owns a table without a key, by the table's name and columns, and when it writes the rows
-    again."""
+    """Return the tool that a keyless table belongs to, by its name and columns, and when it writes rows."""
     names = {column.name.lower() for column in relation.live()}
     for tool in sorted(TOOLS, key=lambda tool: -len(tool.columns)):
         if relation.name.lower() == tool.table.lower() and names.issuperset(tool.columns):

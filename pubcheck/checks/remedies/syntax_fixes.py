@@ -24,8 +24,7 @@ class _Token(Struct, frozen=True):
 
 @fixer("PUB101", "PUB102", "PUB103")
 def correction(sql: str) -> StatementFix | None:
-    """Return the fix for a statement that the grammar refuses, or None if it is not clear. The grammar accepts the
-    result."""
+    """Return a fix, which the grammar accepts, for a statement that it refuses; None if none is clear."""
     data = sql.encode(errors="surrogatepass")
     words = [
         _Token(

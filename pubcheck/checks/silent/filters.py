@@ -140,8 +140,7 @@ def _refused_anyway(context: RuleContext, filtered: Filtered, number: int) -> bo
 
 
 def _can_be_null(context: RuleContext, relation: Relation, number: int) -> bool:
-    """Return whether a column can be NULL; of a partitioned table, in any partition. A partition's own key makes it
-    NOT NULL."""
+    """Return whether a column, in any partition, can be NULL. A partition's own key makes it NOT NULL."""
     if not _nullable(context, relation, number):
         return False
     leaves = context.leaves(relation) if relation.kind == "p" else []
@@ -150,8 +149,7 @@ def _can_be_null(context: RuleContext, relation: Relation, number: int) -> bool:
 
 
 def _nullable(context: RuleContext, relation: Relation, number: int) -> bool:
-    """Return whether a column can certainly be NULL, as far as the unit says: not by NOT NULL, its domain, or a
-    CHECK."""
+    """Return whether a column can certainly be NULL: no NOT NULL, domain or CHECK of the unit forbids it."""
     column = relation.columns[number - 1]
     if not relation.seen or not column.type or column.not_null or column.generated or column.identity:
         return False

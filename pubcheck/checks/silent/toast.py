@@ -22,8 +22,7 @@ _EXTENSIONS = frozenset(("citext", "hstore", "ltree"))
 
 
 def can_be_toasted(cache: SysCache, column: Column) -> bool:
-    """Return whether one value of the column alone can be long enough to be moved out of line; False for what is not
-    known."""
+    """Return whether a value of the column alone can be moved out of line; False if that is unknown."""
     if column.storage in ("plain", "main") or not column.type:
         return False
     oid, typmod = cache.base_type(column.type, column.typmod)

@@ -308,8 +308,7 @@ def _after(event: PublicationEvent, subscription: Subscription) -> bool:
 
 @finds("PUB811")
 def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFinding]:
-    """Publications renamed, dropped or made again while subscribers read: changes around it are decoded without
-    them."""
+    """Publications renamed, dropped or recreated while subscribers read: changes around it are lost."""
     subscribed = {name: row for row in context.catalog.subscriptions.values() for name, _ in row.publications}
     stops = not context.catalog.major.skips_missing_publications
     for event in context.history.publication_events:

@@ -159,6 +159,5 @@ def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[OtherObje
 
 
 def _replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:
-    """Return whether a rule of the table always does something else instead, so that it is not written
-    (rewriteHandler.c)."""
+    """Return whether a rule of the table always does something else instead (rewriteHandler.c)."""
     return any(rule.instead == write and rule.enabled for rule in others_on(catalog, relation, "rule"))

@@ -120,8 +120,7 @@ class RefusedWrites:
     def _check(
         self, oid: int, publications: Sequence[Publication] | None, statement_key: tuple[int, int] | None
     ) -> None:
-        """A table whose writes any of its publications may now have refused, or no longer. ``publications`` is None
-        where the table is gone."""
+        """A table whose refused writes may change by its ``publications``, None if the table is gone."""
         causes = causes_of(self._catalog, self._catalog.relations[oid], publications) if publications else {}
         if not causes and not self._has_causes(oid):
             return
@@ -211,8 +210,7 @@ class RefusedWrites:
         return touched
 
     def _publication(self, touched: _Touched, former: Publication | None, row: Publication | None) -> None:
-        """Note a publication that was created, dropped or altered. The members of the first two have changes of
-        their own."""
+        """Note a publication that was created, dropped or altered; members of the first two change too."""
         known = row or former
         if known is not None and any(state is not None and state.all_tables for state in (former, row)):
             tables = [oid for oid, relation in self._catalog.relations.items() if relation.kind == "r"]
@@ -240,8 +238,7 @@ class RefusedWrites:
         return list(family)
 
     def _culprit(self, statement_key: tuple[int, int] | None, oid: int, cause: Cause) -> Place:
-        """Return the place of a cause in the current statement, or in any: filter column, column list, table, schema or
-        publication."""
+        """Return the place of a cause, in the current statement or in any."""
         catalog, publication = self._catalog, cause.publication
         candidates = [cause.place]
         if cause.entry is not None:

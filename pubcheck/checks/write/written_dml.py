@@ -69,8 +69,7 @@ class _WriteTarget(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """The refusal that the server reports of a table and those below it, and whether it certainly does; None where it
-    may report one."""
+    """The refusal for a table and those below it, and whether it is certain; None if one may be reported."""
 
     refusal: Refusal | None = None
     certain: bool = False
@@ -137,8 +136,7 @@ def stopped(
 
 
 def _write_targets(name: str, node: Node, major: Major) -> Iterator[_WriteTarget]:
-    """The tables that a statement writes, in the order in which the executor starts on them (InitPlan): those of WITH
-    first."""
+    """Return the tables that a statement writes, in the executor's order (InitPlan): those of WITH first."""
     name, node = _query(name, node, major)
     around = node.get("withClause")
     for item in around["ctes"] if around is not None else ():
@@ -352,8 +350,7 @@ def _does_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool
 
 
 def _reads(session: Session, name: str, node: Node, targets: list[_WriteTarget], enclosing_block: str) -> bool | None:
-    """Return whether all that a statement names is there and seen; None where the server refuses it for something
-    else, or may."""
+    """Return whether all that a statement names is there and seen; None if another error may come first."""
     name, node = _query(name, node, session.catalog.major)
     with session.apart() as basis:
         try:

@@ -13,8 +13,7 @@ from pubcheck.discovery.walk import walk
 
 
 def configured(config: Config) -> list[DiscoveredUnit]:
-    """Return a unit for each `[[unit]]`, its files by the paths from the current folder; those of ``schema`` are
-    context."""
+    """Return a unit for each `[[unit]]`, with paths from the current folder; ``schema`` is context."""
     root = os.path.abspath(config.root)
     units = []
     for unit in config.units:
@@ -32,8 +31,7 @@ def configured(config: Config) -> list[DiscoveredUnit]:
 
 
 def _matches(root: str, pattern: str, config: Config) -> Iterator[str]:
-    """Return the files that a path or a pattern means, in the order of their names; a path that is not there is
-    itself."""
+    """Yield the files that a path or a pattern means, in the order of their names; a missing path is itself."""
     path = os.path.join(root, pattern)
     if os.path.isdir(path):
         yield from sorted(walk(path, config).files)

@@ -83,8 +83,7 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
 
 
 def _top(folder: str) -> str:
-    """Return the highest folder to search for a project: the root of the Git repository, or outside of one, the folder
-    ``_DEEPEST`` levels up."""
+    """Return the highest folder to search for a project: that of the Git repository, or ``_DEEPEST`` levels up."""
     return top_of(folder) or os.path.join(os.sep, *folder.split(os.sep)[1:-_DEEPEST])
 
 

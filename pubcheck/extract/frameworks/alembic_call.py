@@ -20,8 +20,7 @@ class Operation:
         self.unknown_types: list[str] = []
 
     def arguments(self, *names: str) -> dict[str, ast.expr]:
-        """Return the arguments by their names. ``names`` are the names of the positional ones; a batch leaves out the
-        table."""
+        """Return the arguments by name. ``names`` are those of positional ones; a batch leaves out the table."""
         if self.batch is not None:
             names = tuple(name for name in names if name not in ("table_name", "source_table"))
         named = keywords(self.call)
@@ -70,8 +69,7 @@ class Operation:
             return ""
 
     def column(self, sql: Sql, column: Column, *, key: bool = False) -> None:
-        """Add the definition of a column; before the statement, what makes its type. ``key``: it is all of the
-        primary key."""
+        """Add the definition of a column, and create its type before. ``key``: it is the whole primary key."""
         assert column.type is not None
         if column.type.enum is not None:
             self.statements.insert(0, Sql(self.module.place(self.call)).add(create_enum(*column.type.enum)))

@@ -78,7 +78,6 @@ def qualified(name: str) -> str:
 
 
 def create_enum(name: str, labels: Iterable[str]) -> str:
-    """Return the statement that creates a type of an enumeration if there is none of that name. ``name`` is written as
-    SQL."""
+    """Return the statement that creates an enum if there is none of that name, which is written as SQL."""
     create = f"CREATE TYPE {name} AS ENUM ({', '.join(map(quote_literal, labels))})"
     return f"DO $pubcheck$ BEGIN {create}; EXCEPTION WHEN duplicate_object THEN NULL; END $pubcheck$"

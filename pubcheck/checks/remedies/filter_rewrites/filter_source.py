@@ -40,8 +40,7 @@ class Site(Struct, frozen=True):
 
 
 class Text:
-    """A filter's text, parsed again on its own; offsets in it are in bytes. Raises ValueError for what is not a
-    filter."""
+    """A filter's text, parsed alone; offsets are in bytes. Raises ValueError for any other text."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text

@@ -110,8 +110,7 @@ def _by_equality(site: Site) -> bool:
 
 
 def _immutable(w: RewriteContext, expr: Expr) -> bool:
-    """Return whether the server takes an expression for a generated column: immutable, of this row's plain columns
-    only."""
+    """Return whether an expression can generate a column: immutable, of this row's plain columns."""
     cache = w.state.cache
     columns = {column.number: column for column in w.state.relation.columns}
     reads = False
