@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from msgspec import Struct
@@ -87,6 +88,15 @@ class Backend:
 
     def context(self) -> Context:
         return Context(self.inputs, locale="C.UTF-8", defaults=True)
+
+    @contextmanager
+    def inside(self, level: Any) -> Iterator[None]:
+        """Run statements inside this query level instead of that of the variables; None for no level."""
+        outer, self.variables = self.variables, level
+        try:
+            yield
+        finally:
+            self.variables = outer
 
     # Changing from one session to another.
 

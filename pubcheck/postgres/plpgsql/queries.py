@@ -14,7 +14,6 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import conjuncts, names, uncast, walk
 from pubcheck.postgres.plpgsql import catalogs
 from pubcheck.postgres.plpgsql.catalogs.scans import Row
-from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.evaluate import Evaluator
 from pubcheck.postgres.plpgsql.functions import set_returning
 from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows, SeenRow, distinct_rows, hashable, sortable
@@ -203,9 +202,7 @@ class _Query:
         if schema is None:
             row = session.find_unqualified(name) if not name.startswith("pg_") else None
             schema = "pg_catalog" if row is None else ""
-        columns = columns_of(schema, name) if schema in ("pg_catalog", "information_schema") else None
-        if columns is not None and "colnames" in node.get("alias", {}):
-            columns = None
+        columns = None if "colnames" in node.get("alias", {}) else catalogs.columns(session, schema, name)
         return _FromItem(alias, columns, node, name if columns is not None else "")
 
     def _derived(self, kind: str, body: Node) -> _FromItem | None:

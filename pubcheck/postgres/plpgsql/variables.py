@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pubcheck.postgres.budget import STEP, Budget
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql import queries
-from pubcheck.postgres.plpgsql.columns import columns as columns_of
+from pubcheck.postgres.plpgsql import catalogs, queries
 from pubcheck.postgres.plpgsql.conditions import GUARDED
 from pubcheck.postgres.plpgsql.control_flow import Completion, Signal
 from pubcheck.postgres.plpgsql.declarations import all_types_exist
@@ -189,7 +188,8 @@ class Memory:
         if len(node.get("fields", ())) != 1:
             return False
         written = typname(self.datum(node["fields"][0].get("varno", 0))[1])
-        return written.endswith("%rowtype") and columns_of("pg_catalog", written.removesuffix("%rowtype")) == columns
+        name = written.removesuffix("%rowtype")
+        return name != written and catalogs.columns(self.session, "pg_catalog", name) == columns
 
     def bind(self, name: str, value: Value) -> None:
         """Set a variable, possibly one that a loop declares."""

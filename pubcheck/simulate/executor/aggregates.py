@@ -16,6 +16,7 @@ from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step
 from pubcheck.simulate.executor.index_keys import equal_form
+from pubcheck.simulate.executor.row_order import comparison
 from pubcheck.simulate.not_followed import NotFollowed
 
 Row = list[Any]
@@ -30,10 +31,8 @@ class _Aggregate:
         condition = expr.value[1] if len(expr.value) > 1 else None
         self.condition: Step | None = None if condition is None else builder.build(condition)
         sorting = expr.value[2] if len(expr.value) > 2 else ()
-        self.sorting = [
-            (builder.build(key), order_of(builder.context, key.type, key.collation), by["SortBy"])
-            for key, by in sorting
-        ]
+        keys = [(builder.build(key), key, by["SortBy"]) for key, by in sorting]
+        self.compare = comparison(builder.session, keys) if keys else None
         if len(expr.value) > 3 and expr.value[3]:
             raise NotFollowed("an aggregate with DISTINCT")
         proc = builder.cache.proc(expr.functions[0])
@@ -44,24 +43,9 @@ class _Aggregate:
     def result(self, rows: list[Row]) -> Any:
         if self.condition is not None:
             rows = [row for row in rows if self.condition(row) is True]
-        if self.sorting:
-            rows = sorted(rows, key=functools.cmp_to_key(self._compare))
+        if self.compare is not None:
+            rows = sorted(rows, key=functools.cmp_to_key(self.compare))
         return self.finish([tuple([step(row) for step in self.arguments]) for row in rows])
-
-    def _compare(self, one: Row, other: Row) -> int:
-        for step, order, by in self.sorting:
-            left, right = step(one), step(other)
-            descending = by.get("sortby_dir") == "SORTBY_DESC"
-            nulls = by.get("sortby_nulls", "SORTBY_NULLS_DEFAULT")
-            first = nulls == "SORTBY_NULLS_FIRST" or (nulls == "SORTBY_NULLS_DEFAULT" and descending)
-            if left is None or right is None:
-                if left is not right:
-                    return (-1 if first else 1) * (1 if left is None else -1)
-                continue
-            answer = order(left, right)
-            if answer:
-                return -answer if descending else answer
-        return 0
 
 
 class _OverGroups(StatementBuilder):

@@ -11,8 +11,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.analysis.coerce import coerce_to_target_type
-from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.namespace_items import Nested
 from pubcheck.postgres.analysis.select import analyze_select
 from pubcheck.postgres.catalog.rows import Column
@@ -20,9 +18,17 @@ from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import INT4, JSONB, TEXT
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr, nodes
+from pubcheck.postgres.primnodes import UNKNOWN, Expr, nodes
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.expressions import Scope, Step, assign, assigned, compile_expression, frame_of
+from pubcheck.simulate.executor.expressions import (
+    Scope,
+    Step,
+    assign,
+    assigned,
+    compile_expression,
+    converted,
+    frame_of,
+)
 from pubcheck.simulate.executor.query import Plan, plan
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.not_followed import NotFollowed
@@ -35,10 +41,7 @@ def element_assignment(session: Backend, scope: Scope, column: Column, target: N
     if not element or len(indexes) != 1 or "A_Indices" not in indexes[0] or indexes[0]["A_Indices"].get("is_slice"):
         raise NotFollowed("an assignment to a part of a column")
     index = scope.transform(indexes[0]["A_Indices"]["uidx"])
-    place_expr = coerce_to_target_type(scope, index, index.type, INT4, -1, "a", IMPLICIT, -1)
-    if place_expr is None:
-        raise NotFollowed("a subscript that is not an integer")
-    place = compile_expression(session, scope, place_expr)
+    place = compile_expression(session, scope, converted(scope, index, INT4, -1, "a subscript that is not an integer"))
     value = compile_expression(session, scope, assigned(scope, replace(column, type=element), target["val"]))
     number = column.number
 
@@ -89,10 +92,7 @@ def _member(session: Backend, scope: Scope, column: Column, target: Node) -> Ste
     keys = []
     for item in target["indirection"]:
         index = scope.transform(item["A_Indices"]["uidx"])
-        text = coerce_to_target_type(scope, index, index.type, TEXT, -1, "i", IMPLICIT, -1)
-        if text is None:
-            raise NotFollowed("a subscript of a document that is not a text")
-        assign_collations(scope, text)
+        text = converted(scope, index, TEXT, -1, "a subscript of a document that is not a text", casts="i")
         keys.append(compile_expression(session, scope, text))
     value = compile_expression(session, scope, assigned(scope, column, target["val"]), in_order=True)
 

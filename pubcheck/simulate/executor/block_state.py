@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
@@ -16,10 +15,10 @@ from pubcheck.postgres.oids import BOOL, TEXT
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.plpgsql.declarations import Declaration, declaration_of
 from pubcheck.postgres.plpgsql.parse import Program, typname
-from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
+from pubcheck.postgres.primnodes import UNKNOWN, Expr
 from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.block_variables import Variables, declared_type
-from pubcheck.simulate.executor.expressions import Scope, compile_expression
+from pubcheck.simulate.executor.expressions import Scope, compile_expression, converted
 from pubcheck.simulate.executor.parameters import parameters_level, with_columns
 from pubcheck.simulate.executor.row_statements import rows_of
 from pubcheck.simulate.not_followed import NotFollowed
@@ -61,7 +60,6 @@ class BlockState:
 
     def __init__(self, session: Backend, body: Body, *, atomic: bool) -> None:
         self.session, self.body, self.atomic = session, body, atomic
-        self.outer = session.variables
         self.variables = Variables(session)
         self.caught: list[ServerError] = []
         self.cursors: dict[str, Any] = {}
@@ -179,11 +177,9 @@ class BlockState:
         else:  # IF EXISTS is written with parentheses, but x := count(*) FROM t is an expression too
             expr = scope.transform({"SubLink": {"subLinkType": "EXPR_SUBLINK", "subselect": {"SelectStmt": query}}})
         if type_oid:
-            coerced = coerce_to_target_type(scope, expr, expr.type, type_oid, typmod, "a", IMPLICIT, -1)
-            if coerced is None:
-                raise NotFollowed("an assignment of a value of another type")
-            expr = coerced
-        assign_collations(scope, expr)
+            expr = converted(scope, expr, type_oid, typmod, "an assignment of a value of another type")
+        else:
+            assign_collations(scope, expr)
         if self.reads:
             return compile_expression(session, scope, expr)(()), expr
         session.increment_command()
@@ -228,17 +224,12 @@ class BlockState:
         if self.reads and parsed[0] != "SelectStmt":
             raise NotFollowed("EXECUTE of a change in a function that is not volatile")
         types = [TEXT if expr.type == UNKNOWN else expr.type for _, expr in values]
-        outer = self.session.variables
-        self.session.variables = None
-        self.session.variables = parameters_level(self.session, (), types, [value for value, _ in values])
-        try:
+        with self.session.inside(parameters_level(self.session, (), types, [value for value, _ in values])):
             name, node = parsed[0], with_columns(parsed[1])
             if self.reads:
                 return rows_of(self.session, node)
             self.session.increment_command()
             return self.session.run_parsed(name, node, text)
-        finally:
-            self.session.variables = outer
 
     def set_found(self, found: bool) -> None:
         if "found" in self.variables.scalars:

@@ -9,15 +9,14 @@ from typing import Any
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.analysis.coerce import coerce_to_target_type
-from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
+from pubcheck.postgres.analysis.namespace_items import Item, Output
 from pubcheck.postgres.analysis.typenames import type_and_typmod
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, parse
-from pubcheck.postgres.primnodes import IMPLICIT, Expr
+from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend, Result
-from pubcheck.simulate.executor.expressions import Scope, compile_expression, frame_of
+from pubcheck.simulate.executor.expressions import Scope, compile_expression, converted, frame_of, top_level
 from pubcheck.simulate.not_followed import NotFollowed
 
 _ROWTYPE = lazy_compile(r"(\w+)(\s+)((?:\w+\s*\.\s*)?\w+)\s*%\s*ROWTYPE\b", re.IGNORECASE)
@@ -37,9 +36,7 @@ class Variables:
 
     def __init__(self, session: Backend) -> None:
         self.session = session
-        outer, session.variables = session.variables, None
-        self.level = Nested(Scope(session))
-        session.variables = outer
+        self.level = top_level(session)
         self.scalars: dict[str, Scalar] = {}
         self.values: list[Any] = []
         self.row: list[Any] = []
@@ -188,9 +185,7 @@ class Variables:
         scope = Scope(self.session)
         held = Expr("Param", source, [], collation=self.session.catalog_session.syscache.type(source).collation)
         held.value = lambda row: value
-        cast = coerce_to_target_type(scope, held, source, target, typmod, "a", IMPLICIT, -1)
-        if cast is None:
-            raise NotFollowed("an assignment of a value of another type")
+        cast = converted(scope, held, target, typmod, "an assignment of a value of another type")
         return compile_expression(self.session, scope, cast)(())
 
 

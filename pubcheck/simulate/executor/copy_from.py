@@ -18,7 +18,7 @@ from pubcheck.simulate.executor.row_statements import complete, rows_of, run_cha
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, condition, target_item
 from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import target_relation
+from pubcheck.simulate.executor.targets import named_relation, target_relation
 from pubcheck.simulate.executor.triggers import triggers_of
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -66,10 +66,7 @@ def copy(session: Backend, node: Node) -> Result:
 def _copy_to(session: Backend, node: Node) -> Result:
     """COPY ... TO STDOUT changes what its query changes. The text that it gives is not made."""
     if "query" not in node:
-        rv = node["relation"]
-        if session.catalog_session.find_relation(rv) is None:
-            name = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
-            raise ServerError("42P01", f'relation "{name}" does not exist', location=rv.get("location"))
+        named_relation(session, node["relation"])
         return Result()
     ((kind, body),) = node["query"].items()
     result = rows_of(session, body) if kind == "SelectStmt" else run_changes(session, kind, body)

@@ -6,7 +6,7 @@ A row is a sequence: for each entry of FROM the values of its columns, by column
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -24,6 +24,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.row_locks import xmax_of
+from pubcheck.simulate.not_followed import NotFollowed
 
 Step = Callable[[Any], Any]
 """A function of a row of a query, or of one table's values by column number."""
@@ -62,6 +63,12 @@ class Scope(Nested):
         self.items.append(item)
         self.entries.append(item)
         return item
+
+
+def top_level(session: Backend) -> Nested:
+    """A query level outside of the block that is running."""
+    with session.inside(None):
+        return Nested(Scope(session))
 
 
 def has_unknown_order(session: Backend, where: Expr | None) -> bool:
@@ -248,6 +255,18 @@ def assigned(p: ParseState, column: Column, tree: Node) -> Expr:
     """An expression as a value for a column (transformAssignedExpr)."""
     expr = p.transform(tree)
     return assign(p, column, expr)
+
+
+def converted(
+    p: ParseState, expr: Expr, type_oid: int, typmod: int, problem: str, *, casts: Literal["a", "i"] = "a"
+) -> Expr:
+    """An expression as a type, by the casts of assignments or by implicit ones. Raises NotFollowed with the
+    ``problem`` if there is no such cast."""
+    coerced = coerce_to_target_type(p, expr, expr.type, type_oid, typmod, casts, IMPLICIT, -1)
+    if coerced is None:
+        raise NotFollowed(problem)
+    assign_collations(p, coerced)
+    return coerced
 
 
 def assign(p: ParseState, column: Column, expr: Expr) -> Expr:

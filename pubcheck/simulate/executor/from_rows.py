@@ -15,7 +15,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.expressions import Scope, StatementBuilder, Step, frame_of
+from pubcheck.simulate.executor.expressions import StatementBuilder, Step, frame_of, top_level
 from pubcheck.simulate.executor.index_conditions import conjuncts
 from pubcheck.simulate.executor.set_functions import function_rows
 from pubcheck.simulate.executor.tables import table_of
@@ -165,9 +165,7 @@ class FromClause:
             raise NotFollowed(f'the rows of "{relation.name}"')
         session.views.add(relation.oid)
         try:
-            outer, session.variables = session.variables, None
-            level = Nested(Scope(session))
-            session.variables = outer
+            level = top_level(session)
             definition: Any = session.database.catalog.definitions[("view", relation.oid)]
             if analyze_query(level, definition["query"]) is None:
                 raise Unknowable("the columns of a SELECT")

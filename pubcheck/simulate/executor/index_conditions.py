@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
+from operator import itemgetter
 
 from pubcheck.postgres.analysis.namespace_items import Item
 from pubcheck.postgres.catalog.rows import Index
-from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step, is_volatile
+from pubcheck.simulate.executor.row_order import comparison
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.heap import Version
 
@@ -99,22 +100,8 @@ class IndexConditions:
         versions.sort(key=lambda version: version.root)
         if not in_order:
             return iter(versions)
-        context = table.session.context()
         columns = [table.relation.columns[number - 1] for number in index.keys]
-        orders = [(column.number, order_of(context, column.type, column.collation)) for column in columns]
-
-        def compare(one: Version, other: Version) -> int:
-            for number, order in orders:
-                left, right = one[number], other[number]
-                if left is None or right is None:
-                    if left is not right:
-                        return 1 if left is None else -1
-                    continue
-                answer = order(left, right)
-                if answer:
-                    return answer
-            return 0
-
+        compare = comparison(table.session, [(itemgetter(column.number), column, {}) for column in columns])
         return iter(sorted(versions, key=functools.cmp_to_key(compare)))
 
     def _by_key(self, table: Table) -> list[Version] | None:

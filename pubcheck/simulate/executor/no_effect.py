@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.definitions import apply_definition, log_statement
+from pubcheck.simulate.executor.targets import named_relation
 from pubcheck.simulate.not_followed import NotFollowed
 
 
@@ -15,14 +15,8 @@ def vacuum(session: Backend, node: Node) -> Result:
     """VACUUM and ANALYZE of tables; of all tables if none is named."""
     if node.get("is_vacuumcmd") and not session.current.implicit:
         raise ServerError("25001", "VACUUM cannot run inside a transaction block")
-    relations: list[Relation] = []
     for item in node.get("rels", ()):
-        rv = item["VacuumRelation"]["relation"]
-        row = session.catalog_session.find_relation(rv)
-        if row is None:
-            name = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
-            raise ServerError("42P01", f'relation "{name}" does not exist', location=rv.get("location"))
-        relations.append(row)
+        named_relation(session, item["VacuumRelation"]["relation"])
     log_statement(session, "VacuumStmt", node)
     return NOTHING
 
@@ -44,10 +38,7 @@ def lock(session: Backend, node: Node) -> Result:
     if session.current.implicit:
         raise ServerError("25P01", "LOCK TABLE can only be used in transaction blocks")
     for item in node["relations"]:
-        rv = item["RangeVar"]
-        if session.catalog_session.find_relation(rv) is None:
-            name = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
-            raise ServerError("42P01", f'relation "{name}" does not exist', location=rv.get("location"))
+        named_relation(session, item["RangeVar"])
     if node.get("mode") == 8:
         session.top_xid()
     return nothing(session, node)

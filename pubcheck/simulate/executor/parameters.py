@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pubcheck.postgres.analysis.coerce import coerce_to_target_type
-from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.primnodes import IMPLICIT
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.expressions import Scope, compile_expression, frame_of
-from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.executor.expressions import Scope, compile_expression, converted, frame_of, top_level
 
 
 def with_columns(tree: Any) -> Any:
@@ -35,9 +31,7 @@ def parameters_level(
     if not types:
         return None
     cache = session.catalog_session.syscache
-    outer, session.variables = session.variables, None
-    level = Nested(Scope(session))
-    session.variables = outer
+    level = top_level(session)
     columns, row = [], []
     for number, (type_oid, value) in enumerate(zip(types, values, strict=True), 1):
         for name in (f"${number}", *names[number - 1 : number]):
@@ -56,9 +50,6 @@ def argument_value(session: Backend, tree: Node, type_oid: int, casts: Literal["
     """An argument as its parameter's type, by the casts of assignments (EvaluateParams) or by implicit ones."""
     scope = Scope(session)
     scope.clause = "EXECUTE"
-    expr = scope.transform(tree)
-    coerced = coerce_to_target_type(scope, expr, expr.type, type_oid, -1, casts, IMPLICIT, -1)
-    if coerced is None:
-        raise NotFollowed("an argument of another type than its parameter")
-    assign_collations(scope, coerced)
-    return compile_expression(session, scope, coerced)(())
+    problem = "an argument of another type than its parameter"
+    expr = converted(scope, scope.transform(tree), type_oid, -1, problem, casts=casts)
+    return compile_expression(session, scope, expr)(())

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Relation
@@ -15,9 +14,8 @@ from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.hashing import FUNCTIONS as HASHES
 from pubcheck.postgres.executor.values import Order
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.primnodes import IMPLICIT
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.expressions import Scope, Step, compile_expression
+from pubcheck.simulate.executor.expressions import Scope, Step, compile_expression, converted
 from pubcheck.simulate.executor.index_keys import equal_form
 from pubcheck.simulate.executor.tables import cached
 from pubcheck.simulate.not_followed import NotFollowed
@@ -139,14 +137,9 @@ class Partitioning:
 
     def _value(self, item: Node, number: int) -> Any:
         """A value of a bound, as the key's type (transformPartitionBoundValue)."""
-        scope = Scope(self.session)
-        expr = scope.transform(item)
-        type_oid = self.key.types[number]
-        coerced = coerce_to_target_type(scope, expr, expr.type, type_oid, self.key.typmods[number], "a", IMPLICIT, -1)
-        if coerced is None:
-            raise NotFollowed("a bound of another type than the partition key")
-        assign_collations(scope, coerced)
-        return compile_expression(self.session, scope, coerced)(())
+        scope, problem = Scope(self.session), "a bound of another type than the partition key"
+        expr = converted(scope, scope.transform(item), self.key.types[number], self.key.typmods[number], problem)
+        return compile_expression(self.session, scope, expr)(())
 
     # LIST.
 

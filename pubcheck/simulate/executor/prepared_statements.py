@@ -33,12 +33,8 @@ def prepare(session: Backend, node: Node) -> Result:
     if any(number > len(types) for number in numbers):
         raise NotFollowed("a prepared statement with a parameter of no given type")
     prepared = Prepared(kind, with_columns(body), types)
-    outer = session.variables
-    session.variables = parameters_level(session, (), types, [None] * len(types))
-    try:
+    with session.inside(parameters_level(session, (), types, [None] * len(types))):
         _analyze(session, prepared)
-    finally:
-        session.variables = outer
     if name in session.prepared:
         raise ServerError("42P05", f'prepared statement "{name}" already exists')
     session.prepared[name] = prepared
@@ -65,14 +61,10 @@ def execute(session: Backend, node: Node) -> Result:
             detail=f"Expected {len(prepared.types)} parameters but got {len(arguments)}.",
         )
     values = [argument_value(session, tree, oid) for tree, oid in zip(arguments, prepared.types, strict=True)]
-    outer = session.variables
-    session.variables = parameters_level(session, (), prepared.types, values)
-    try:
+    with session.inside(parameters_level(session, (), prepared.types, values)):
         if prepared.kind == "SelectStmt":
             return rows_of(session, prepared.node)
         return run_changes(session, prepared.kind, prepared.node)
-    finally:
-        session.variables = outer
 
 
 def deallocate(session: Backend, node: Node) -> Result:

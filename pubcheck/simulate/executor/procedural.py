@@ -26,15 +26,12 @@ class Block(BlockState):
     def run(self) -> Returned | None:
         """Run the body. Return its RETURN."""
         self.declare()
-        session = self.session
-        session.variables = self.variables.level
         try:
-            self.set_defaults(1 << 30)
-            self.block({"body": self.body.program.body, "exceptions": self.body.program.exceptions})
+            with self.session.inside(self.variables.level):
+                self.set_defaults(1 << 30)
+                self.block({"body": self.body.program.body, "exceptions": self.body.program.exceptions})
         except Returned as returned:
             return returned
-        finally:
-            session.variables = self.outer
         return None
 
     def statements(self, body: list[Node]) -> None:

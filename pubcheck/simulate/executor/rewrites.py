@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pubcheck.postgres.analysis.coerce import coerce_to_target_type
-from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.primnodes import IMPLICIT
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.changes import compute_generated, insert_version
 from pubcheck.simulate.executor.definitions import apply_definition, log_statement
-from pubcheck.simulate.executor.expressions import Step, compile_expression
+from pubcheck.simulate.executor.expressions import Step, compile_expression, converted
 from pubcheck.simulate.executor.new_constraints import (
     check_new_constraints,
     define_and_check,
@@ -109,16 +106,12 @@ def _conversion_steps(
         if column is None or former is None:
             continue
         p = parse_state(session.catalog_session, old.relation)
-        expr = p.transform(tree)
-        coerced = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
-        if coerced is None:
-            raise NotFollowed("a type change without a conversion")
-        assign_collations(p, coerced)
-        if (coerced.node == "Var" and coerced.value == former.number) or (
-            coerced.node == "RelabelType" and coerced.args[0].node == "Var"
+        expr = converted(p, p.transform(tree), column.type, column.typmod, "a type change without a conversion")
+        if (expr.node == "Var" and expr.value == former.number) or (
+            expr.node == "RelabelType" and expr.args[0].node == "Var"
         ):
             continue
-        steps[column.number] = compile_expression(session, None, coerced)
+        steps[column.number] = compile_expression(session, None, expr)
     return steps
 
 

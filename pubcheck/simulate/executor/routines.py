@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pubcheck.postgres.analysis.coerce import coerce_to_target_type
-from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.datum import Array
@@ -14,10 +12,10 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT4, NAME, OID, TEXT, TEXT_ARRAY, VOID
 from pubcheck.postgres.parse import Node, parse, split_statements
 from pubcheck.postgres.parse_tree import names
-from pubcheck.postgres.primnodes import IMPLICIT, Expr
+from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.block_state import Body
-from pubcheck.simulate.executor.expressions import Scope, Step
+from pubcheck.simulate.executor.expressions import Scope, Step, converted
 from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
 from pubcheck.simulate.executor.procedural import Block, body_of
 from pubcheck.simulate.executor.row_statements import rows_of
@@ -94,14 +92,8 @@ class Routine:
 
     def default(self, number: int) -> Expr:
         """The default of a parameter as its type."""
-        scope = Scope(self.session)
-        expr = scope.transform(self.default_tree(number))
-        target = self.proc.arguments[number]
-        cast = coerce_to_target_type(scope, expr, expr.type, target, -1, "a", IMPLICIT, -1)
-        if cast is None:
-            raise NotFollowed(f"the default of an argument of {self.proc.name}")
-        assign_collations(scope, cast)
-        return cast
+        scope, problem = Scope(self.session), f"the default of an argument of {self.proc.name}"
+        return converted(scope, scope.transform(self.default_tree(number)), self.proc.arguments[number], -1, problem)
 
     def _body(self) -> Body:
         parameters = ", ".join('"' + name.replace('"', '""') + '" int' for name in self.names if name)
@@ -112,7 +104,6 @@ class Routine:
     def _in_sql(self, values: list[Any], *, reads: bool) -> Any:
         """Run the statements of a body. The result is the first column of the last one's row."""
         session = self.session
-        outer = session.variables
         result = Result()
         for text in split_statements(self.text):
             parsed = parse(text)
@@ -122,15 +113,12 @@ class Routine:
             if reads and kind != "SelectStmt":
                 message = f"{kind.removesuffix('Stmt').upper()} is not allowed in a non-volatile function"
                 raise ServerError("0A000", message)
-            session.variables = parameters_level(session, self.names, self.proc.arguments, values)
-            try:
+            with session.inside(parameters_level(session, self.names, self.proc.arguments, values)):
                 if reads:
                     result = rows_of(session, node)
                 else:
                     session.increment_command()
                     result = session.run_parsed(kind, node, text)
-            finally:
-                session.variables = outer
         if self.proc.returns in (0, VOID):
             return ""
         if len(result.rows) > 1 or result.types != (self.proc.returns,):
@@ -174,11 +162,9 @@ def call_procedure(session: Backend, node: Node) -> Result:
         argument_value(session, trees.get(place) or routine.default_tree(place), proc.arguments[place], "i")
         for place in places
     ]
-    outer, session.variables = session.variables, None
-    try:
-        routine(values, in_order=True, atomic=not session.current.implicit, called=outer is not None)
-    finally:
-        session.variables = outer
+    called = session.variables is not None
+    with session.inside(None):
+        routine(values, in_order=True, atomic=not session.current.implicit, called=called)
     return NOTHING
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
+from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import Expr
@@ -18,7 +19,9 @@ def row_order(session: Backend, targets: list[Any], sort: list[Any]) -> Callable
     return comparison(session, [(itemgetter(targets.index(target)), target.expr, by) for target, by in sort])
 
 
-def comparison(session: Backend, sort: list[tuple[Callable[[Any], Any], Expr, Node]]) -> Callable[[Any, Any], int]:
+def comparison(
+    session: Backend, sort: Sequence[tuple[Callable[[Any], Any], Expr | Column, Node]]
+) -> Callable[[Any, Any], int]:
     """The order of rows by the values that functions of a row give, each an expression's, under its SortBy."""
     context = session.context()
     keys = []

@@ -14,6 +14,7 @@ from msgspec import Struct
 from pubcheck.postgres import oids
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.executor.inlining import placed
 from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 from pubcheck.simulate.backend import Backend
@@ -142,7 +143,7 @@ def session_function(builder: StatementBuilder, expr: Expr) -> Step | None:
         if proc.returns_set:
             raise NotFollowed(f"{proc.name}, which returns a set")
         return None
-    arguments = [builder.build(argument) for argument in _in_order(builder, expr, proc)]
+    arguments = [builder.build(argument) for argument in placed(builder.cache, expr)]
     strict, call = proc.strict, function
 
     def step(row: Any) -> Any:
@@ -150,19 +151,6 @@ def session_function(builder: StatementBuilder, expr: Expr) -> Step | None:
         return None if strict and None in values else call(session, *values)
 
     return step
-
-
-def _in_order(builder: StatementBuilder, expr: Expr, proc: Any) -> list[Expr]:
-    """The arguments at their places; a named one may be at another."""
-    if not any(argument.node == "NamedArgExpr" for argument in expr.args):
-        return list(expr.args)
-    names = list(proc.argument_names)
-    placed: dict[int, Expr] = {}
-    for number, argument in enumerate(expr.args):
-        placed[names.index(argument.value) if argument.node == "NamedArgExpr" else number] = argument
-    if sorted(placed) != list(range(len(placed))):
-        raise NotFollowed(f"a call of {proc.name} that leaves arguments out")
-    return [placed[number] for number in sorted(placed)]
 
 
 def value_function(builder: StatementBuilder, expr: Expr) -> Step:

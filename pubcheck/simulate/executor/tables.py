@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -59,14 +60,7 @@ class Table:
         self.not_null = tuple(column for column in self.columns if column.not_null)
         self.stored = tuple(column for column in self.columns if column.generated == "s")
         self.virtual = tuple(column for column in self.columns if column.generated == "v")
-        self._indexed: frozenset[int] | None = None
-        self._key_columns: frozenset[int] | None = None
-        self._checks: list[Check] | None = None
-        self._uniques: list[Unique] | None = None
-        self._exclusions: list[Exclusion] | None = None
-        self._generated: list[tuple[int, Step]] | None = None
         self._defaults: dict[int, Step] = {}
-        self._virtual: list[tuple[int, Step]] | None = None
 
     @property
     def storage(self) -> Storage:
@@ -106,12 +100,10 @@ class Table:
             return lambda row: next_value(session, sequence)
         return self.expression(column.tree, column) if column.has_default else Constant(None)
 
-    @property
+    @cached_property
     def generated(self) -> list[tuple[int, Step]]:
         """The stored generated columns, each with its expression."""
-        if self._generated is None:
-            self._generated = [(column.number, self.expression(column.tree, column)) for column in self.stored]
-        return self._generated
+        return [(column.number, self.expression(column.tree, column)) for column in self.stored]
 
     def with_virtual(self, version: Version) -> Version:
         """A row with the values of its virtual columns, as queries read them."""
@@ -121,73 +113,63 @@ class Table:
             row[column.number] = self.expression(column.tree, column)(version)
         return row
 
-    @property
+    @cached_property
     def checks(self) -> list[Check]:
         """The CHECK constraints by name, as the relation cache sorts them."""
-        if self._checks is None:
-            catalog = self.session.database.catalog
-            rows = [catalog.constraints[oid] for oid in catalog.constraints_of.get(self.oid)]
-            conditions: list[Constraint] = [row for row in rows if row.kind == "c" and row.enforced]
-            conditions.sort(key=lambda row: row.name.encode())
-            self._checks = [Check(row.name, self.condition(row.tree, "CHECK")) for row in conditions]
-        return self._checks
+        catalog = self.session.database.catalog
+        rows = [catalog.constraints[oid] for oid in catalog.constraints_of.get(self.oid)]
+        conditions: list[Constraint] = [row for row in rows if row.kind == "c" and row.enforced]
+        conditions.sort(key=lambda row: row.name.encode())
+        return [Check(row.name, self.condition(row.tree, "CHECK")) for row in conditions]
 
-    @property
+    @cached_property
     def indexed(self) -> frozenset[int]:
         """The columns that indexes read: an UPDATE of one makes new entries in all indexes (not HOT)."""
-        if self._indexed is None:
-            catalog = self.session.database.catalog
-            numbers: set[int] = set()
-            for oid in catalog.indexes_of.get(self.oid):
-                index = catalog.indexes[oid]
-                numbers.update(index.keys, index.included)
-                names = column_names(list(index.trees))
-                numbers.update(column.number for column in self.columns if column.name in names)
-            self._indexed = frozenset(numbers)
-        return self._indexed
+        catalog = self.session.database.catalog
+        numbers: set[int] = set()
+        for oid in catalog.indexes_of.get(self.oid):
+            index = catalog.indexes[oid]
+            numbers.update(index.keys, index.included)
+            names = column_names(list(index.trees))
+            numbers.update(column.number for column in self.columns if column.name in names)
+        return frozenset(numbers)
 
-    @property
+    @cached_property
     def key_columns(self) -> frozenset[int]:
         """The columns that foreign keys may refer to (INDEX_ATTR_BITMAP_KEY)."""
-        if self._key_columns is None:
-            catalog = self.session.database.catalog
-            indexes = (catalog.indexes[oid] for oid in catalog.indexes_of.get(self.oid))
-            keys = [index.keys for index in indexes if index.unique and not index.trees]
-            self._key_columns = frozenset(number for numbers in keys for number in numbers)
-        return self._key_columns
+        catalog = self.session.database.catalog
+        indexes = (catalog.indexes[oid] for oid in catalog.indexes_of.get(self.oid))
+        keys = [index.keys for index in indexes if index.unique and not index.trees]
+        return frozenset(number for numbers in keys for number in numbers)
 
     @property
     def has_indexes(self) -> bool:
         return self.session.database.catalog.indexes_of.has(self.oid)
 
-    @property
+    @cached_property
     def uniques(self) -> list[Unique]:
         """The unique indexes in the order of their oids."""
-        if self._uniques is None:
-            catalog = self.session.database.catalog
-            indexes = [catalog.indexes[oid] for oid in sorted(catalog.indexes_of.get(self.oid))]
-            self._uniques = [
-                Unique(
-                    index,
-                    catalog.relations[index.oid].name,
-                    lambda index=index: key_function(
-                        self.session.catalog_session.syscache, self.relation, index, self.condition, self.indexed_value
-                    ),  # type: ignore[misc]
-                    self._deferrable_constraint(index),
-                )
-                for index in indexes
-                if index.unique and index.valid and not index.exclusion
-            ]
-        return self._uniques
+        catalog = self.session.database.catalog
+        indexes = [catalog.indexes[oid] for oid in sorted(catalog.indexes_of.get(self.oid))]
+        return [
+            Unique(
+                index,
+                catalog.relations[index.oid].name,
+                lambda index=index: key_function(
+                    self.session.catalog_session.syscache, self.relation, index, self.condition, self.indexed_value
+                ),  # type: ignore[misc]
+                self._deferrable_constraint(index),
+            )
+            for index in indexes
+            if index.unique and index.valid and not index.exclusion
+        ]
 
-    @property
+    @cached_property
     def exclusions(self) -> list[Exclusion]:
         """The exclusion constraints in the order of the oids of their indexes."""
-        if self._exclusions is None:
-            catalog = self.session.database.catalog
-            indexes = [catalog.indexes[oid] for oid in sorted(catalog.indexes_of.get(self.oid))]
-            self._exclusions = [self._exclusion(index) for index in indexes if index.exclusion and index.valid]
-        return self._exclusions
+        catalog = self.session.database.catalog
+        indexes = [catalog.indexes[oid] for oid in sorted(catalog.indexes_of.get(self.oid))]
+        return [self._exclusion(index) for index in indexes if index.exclusion and index.valid]
 
     def _exclusion(self, index: Index) -> Exclusion:
         if len(index.operators) != len(index.keys):

@@ -21,13 +21,18 @@ INSERT, DELETE, UPDATE, TRUNCATE = 4, 8, 16, 32
 EVENTS = {"insert": INSERT, "update": UPDATE, "delete": DELETE, "truncate": TRUNCATE}
 
 
-def target_relation(session: Backend, rv: Node) -> Relation:
-    """The named relation. Raises ServerError 42P01, 42809 and the like."""
-    catalog_session = session.catalog_session
-    row = catalog_session.find_relation(rv)
+def named_relation(session: Backend, rv: Node) -> Relation:
+    """The named relation. Raises ServerError 42P01."""
+    row: Relation | None = session.catalog_session.find_relation(rv)
     if row is None:
         name = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
         raise ServerError("42P01", f'relation "{name}" does not exist', location=rv.get("location"))
+    return row
+
+
+def target_relation(session: Backend, rv: Node) -> Relation:
+    """The named relation. Raises ServerError 42P01, 42809 and the like."""
+    row = named_relation(session, rv)
     if row.kind in "Smi":
         kinds = {"S": "sequence", "m": "materialized view", "i": "index"}
         if row.kind == "i":

@@ -12,9 +12,9 @@ from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.sequences import log_sequence, state_of
 from pubcheck.simulate.executor.statement_triggers import truncate_calls
 from pubcheck.simulate.executor.tables import table_of
+from pubcheck.simulate.executor.targets import named_relation
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.log import CatalogChange, Truncation
-from pubcheck.simulate.sequence_state import SequenceState
 
 
 def truncate(session: Backend, node: Node) -> Result:
@@ -22,9 +22,7 @@ def truncate(session: Backend, node: Node) -> Result:
     relations: dict[int, Relation] = {}
     for item in node["relations"]:
         rv = item["RangeVar"]
-        row = session.catalog_session.find_relation(rv)
-        if row is None:
-            raise ServerError("42P01", f'relation "{_written(rv)}" does not exist', location=rv.get("location"))
+        row = named_relation(session, rv)
         if row.kind not in "rp":
             raise ServerError("42809", f'"{row.name}" is not a table')
         if row.oid in relations:
@@ -54,10 +52,6 @@ def truncate(session: Backend, node: Node) -> Result:
         session.increment_command()
         call()
     return NOTHING
-
-
-def _written(rv: Node) -> str:
-    return ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
 
 
 def _referencing(session: Backend, relations: dict[int, Relation]) -> list[int]:
@@ -147,12 +141,7 @@ def _restart_sequences(session: Backend, row: Relation) -> None:
             continue
         sequence = catalog.relations.get(dependent[1])
         if sequence is not None and sequence.kind == "S":
-            restart(session, sequence)
-
-
-def restart(session: Backend, sequence: Relation, value: int | None = None) -> None:
-    state = state_of(session, sequence.oid)
-    fresh: SequenceState = state.copy()
-    fresh.restart(value)
-    session.database.sequences.put(sequence.oid, fresh)
-    log_sequence(session, sequence)
+            state = state_of(session, sequence.oid).copy()
+            state.restart()
+            session.database.sequences.put(sequence.oid, state)
+            log_sequence(session, sequence)

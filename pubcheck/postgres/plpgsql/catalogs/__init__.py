@@ -8,37 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pubcheck.postgres.plpgsql.catalogs.objects import (
-    objects_of_kind,
-    pg_database,
-    pg_enum,
-    pg_namespace,
-    pg_proc,
-    pg_type,
-    policies,
-    roles,
-    schemata,
-)
-from pubcheck.postgres.plpgsql.catalogs.publications import (
-    pg_publication,
-    pg_publication_namespace,
-    pg_publication_rel,
-    pg_publication_sequences,
-    pg_publication_tables,
-    pg_subscription,
-)
-from pubcheck.postgres.plpgsql.catalogs.relations import (
-    information_columns,
-    partial_index,
-    pg_attribute,
-    pg_class,
-    pg_constraint,
-    pg_index,
-    pg_inherits,
-    table_constraints,
-    table_type,
-    view,
-)
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.plpgsql.catalogs import objects, publications, relations
 from pubcheck.postgres.plpgsql.catalogs.scans import NOTHING_KNOWN, Conditions, Reader, Row, Scan
 from pubcheck.postgres.plpgsql.values import UNKNOWN
 from pubcheck.postgres.session import Session
@@ -51,38 +22,38 @@ def scan(session: Session, name: str, conditions: Conditions) -> Scan:
 
 
 _CATALOGS: dict[str, Reader] = {
-    "pg_attribute": pg_attribute,
-    "pg_authid": roles("rolname"),
-    "pg_class": pg_class,
-    "pg_constraint": pg_constraint,
-    "pg_database": pg_database,
-    "pg_enum": pg_enum,
-    "pg_extension": objects_of_kind("extension", "extname"),
-    "pg_index": pg_index,
-    "pg_indexes": partial_index,
-    "pg_inherits": pg_inherits,
-    "pg_matviews": view("m", "schemaname", "matviewname"),
-    "pg_namespace": pg_namespace,
-    "pg_policies": policies,
-    "pg_policy": objects_of_kind("policy", "polname", "polrelid"),
-    "pg_proc": pg_proc,
-    "pg_publication": pg_publication,
-    "pg_publication_namespace": pg_publication_namespace,
-    "pg_publication_rel": pg_publication_rel,
-    "pg_publication_sequences": pg_publication_sequences,
-    "pg_publication_tables": pg_publication_tables,
-    "pg_roles": roles("rolname"),
-    "pg_sequences": view("S", "schemaname", "sequencename"),
-    "pg_subscription": pg_subscription,
-    "pg_tables": view("rp", "schemaname", "tablename"),
-    "pg_trigger": objects_of_kind("trigger", "tgname", "tgrelid"),
-    "pg_type": pg_type,
-    "pg_user": roles("usename"),
-    "pg_views": view("v", "schemaname", "viewname"),
-    "columns": information_columns,
-    "schemata": schemata,
-    "table_constraints": table_constraints,
-    "tables": view("rpvf", "table_schema", "table_name", table_type),
+    "pg_attribute": relations.pg_attribute,
+    "pg_authid": objects.roles("rolname"),
+    "pg_class": relations.pg_class,
+    "pg_constraint": relations.pg_constraint,
+    "pg_database": objects.pg_database,
+    "pg_enum": objects.pg_enum,
+    "pg_extension": objects.objects_of_kind("extension", "extname"),
+    "pg_index": relations.pg_index,
+    "pg_indexes": relations.partial_index,
+    "pg_inherits": relations.pg_inherits,
+    "pg_matviews": relations.view("m", "schemaname", "matviewname"),
+    "pg_namespace": objects.pg_namespace,
+    "pg_policies": objects.policies,
+    "pg_policy": objects.objects_of_kind("policy", "polname", "polrelid"),
+    "pg_proc": objects.pg_proc,
+    "pg_publication": publications.pg_publication,
+    "pg_publication_namespace": publications.pg_publication_namespace,
+    "pg_publication_rel": publications.pg_publication_rel,
+    "pg_publication_sequences": publications.pg_publication_sequences,
+    "pg_publication_tables": publications.pg_publication_tables,
+    "pg_roles": objects.roles("rolname"),
+    "pg_sequences": relations.view("S", "schemaname", "sequencename"),
+    "pg_subscription": publications.pg_subscription,
+    "pg_tables": relations.view("rp", "schemaname", "tablename"),
+    "pg_trigger": objects.objects_of_kind("trigger", "tgname", "tgrelid"),
+    "pg_type": objects.pg_type,
+    "pg_user": objects.roles("usename"),
+    "pg_views": relations.view("v", "schemaname", "viewname"),
+    "columns": relations.information_columns,
+    "schemata": objects.schemata,
+    "table_constraints": relations.table_constraints,
+    "tables": relations.view("rpvf", "table_schema", "table_name", relations.table_type),
 }
 
 
@@ -91,3 +62,13 @@ def matching(rows: Iterable[tuple[Row, bool]], conditions: Conditions) -> Iterat
     for row, sure in rows:
         if all(row.get(column, UNKNOWN) is UNKNOWN or row[column] in values for column, values in conditions.items()):
             yield row, sure
+
+
+def columns(session: Session, schema: str, name: str) -> tuple[str, ...] | None:
+    """Return the columns of a system catalog or view that can be read, None for any other relation."""
+    if name not in _CATALOGS:
+        return None
+    if schema == "information_schema":
+        return builtins(session.catalog.major.number).columns(name) or None
+    rows = session.syscache.builtin.columns(name) if schema == "pg_catalog" else None
+    return None if rows is None else tuple([row.name for row in rows])
