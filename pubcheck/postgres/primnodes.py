@@ -44,6 +44,17 @@ class Expr(Struct, gc=False):
     """The start of the node's text, if ``location`` is that of an operator inside of it (exprLocation)."""
 
 
+def conjuncts(condition: Expr | None) -> Iterator[Expr]:
+    """The parts of a condition that AND connects."""
+    if condition is None:
+        return
+    if condition.node == "BoolExpr" and condition.value == "AND":
+        for part in condition.args:
+            yield from conjuncts(part)
+    else:
+        yield condition
+
+
 def nodes(expr: Expr) -> Iterator[Expr]:
     """Yield all nodes of an expression, parents first, in the order of the text."""
     stack = [expr]

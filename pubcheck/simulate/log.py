@@ -136,11 +136,10 @@ class OriginChange(Record, frozen=True, kw_only=True):
     name: str | None
 
 
-class Commit(Record, frozen=True, kw_only=True):
-    """``time`` is in microseconds since 2000-01-01; ``subtransactions`` are the ids of the ones that committed with it.
+class TransactionEnd(Record, frozen=True, kw_only=True):
+    """``time`` is in microseconds since 2000-01-01; ``subtransactions`` are the ids of the ones that end with it.
 
-    ``origin_lsn`` and ``origin_time`` are those of pg_replication_origin_xact_setup, 0 if there were none. ``gid`` is
-    set for COMMIT PREPARED.
+    ``origin_lsn`` and ``origin_time`` are those of pg_replication_origin_xact_setup, 0 if there were none.
     """
 
     time: int
@@ -150,24 +149,18 @@ class Commit(Record, frozen=True, kw_only=True):
     gid: str | None = None
 
 
-class Abort(Record, frozen=True, kw_only=True):
+class Commit(TransactionEnd, frozen=True, kw_only=True):
+    """COMMIT; ``gid`` is set for COMMIT PREPARED."""
+
+
+class Abort(TransactionEnd, frozen=True, kw_only=True):
     """ROLLBACK, of a transaction or (``xid`` is not ``top``) a savepoint; ``gid`` is set for ROLLBACK PREPARED."""
 
-    time: int
-    subtransactions: tuple[int, ...] = ()
-    origin_lsn: int = 0
-    origin_time: int = 0
-    gid: str | None = None
 
-
-class Prepare(Record, frozen=True, kw_only=True):
+class Prepare(TransactionEnd, frozen=True, kw_only=True):
     """PREPARE TRANSACTION."""
 
-    time: int
     gid: str
-    subtransactions: tuple[int, ...] = ()
-    origin_lsn: int = 0
-    origin_time: int = 0
 
 
 class Log(Struct):

@@ -39,14 +39,12 @@ def _substring(value: Any, start: int, length: int | None = None) -> Any:
 
 
 def _byte(value: bytes, index: int) -> int:
-    if not 0 <= index < len(value):
-        raise evaluation_error("2202E", f"index {index} out of valid range, 0..{len(value) - 1}")
+    _index_checked(index, len(value))
     return value[index]
 
 
 def _bit_of_bytes(value: bytes, index: int) -> int:
-    if not 0 <= index < 8 * len(value):
-        raise evaluation_error("2202E", f"index {index} out of valid range, 0..{8 * len(value) - 1}")
+    _index_checked(index, 8 * len(value))
     return value[index // 8] >> (index % 8) & 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal, InvalidOperation
@@ -284,22 +285,17 @@ def _to_integer(name: str, bits: int) -> Function:
 to_int2, to_int4, to_int8 = _to_integer("smallint", 16), _to_integer("integer", 32), _to_integer("bigint", 64)
 
 
-def to_float8(value: Decimal) -> float:
-    if not value.is_finite():
-        return float(value)
-    result = float(value)
-    if result in (float("inf"), float("-inf")) or (result == 0.0 and value):
-        raise evaluation_error("22003", f'"{numeric_text(value)}" is out of range for type double precision')
-    return result
+def _to_float(name: str, rounded: Callable[[float], float]) -> Function:
+    def cast(value: Decimal) -> float:
+        result = rounded(float(value))
+        if value.is_finite() and (math.isinf(result) or (result == 0.0 and value)):
+            raise evaluation_error("22003", f'"{numeric_text(value)}" is out of range for type {name}')
+        return result
+
+    return cast
 
 
-def to_float4(value: Decimal) -> float:
-    if not value.is_finite():
-        return float(value)
-    result = single(float(value))
-    if result in (float("inf"), float("-inf")) or (result == 0.0 and value):
-        raise evaluation_error("22003", f'"{numeric_text(value)}" is out of range for type real')
-    return result
+to_float8, to_float4 = _to_float("double precision", float), _to_float("real", single)
 
 
 def _trim_scale(value: Decimal) -> Decimal:

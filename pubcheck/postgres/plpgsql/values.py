@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
@@ -165,22 +166,16 @@ def coerce(value: Value, type_name: str) -> Value:
     return UNKNOWN
 
 
-def sql_and(left: Value, right: Value) -> Value:
-    """Return the result of AND."""
-    if left is False or right is False:
-        return False
+def _joined(left: Value, right: Value, *, decides: bool) -> Value:
+    """Return the result of AND, which FALSE decides, or of OR, which TRUE decides."""
+    if left is decides or right is decides:
+        return decides
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    return None if left is None or right is None else True
+    return None if left is None or right is None else not decides
 
 
-def sql_or(left: Value, right: Value) -> Value:
-    """Return the result of OR."""
-    if left is True or right is True:
-        return True
-    if left is UNKNOWN or right is UNKNOWN:
-        return UNKNOWN
-    return None if left is None or right is None else False
+sql_and, sql_or = partial(_joined, decides=False), partial(_joined, decides=True)
 
 
 def sql_not(value: Value) -> Value:

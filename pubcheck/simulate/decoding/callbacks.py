@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.decoding.output_plugin import (
     CALLBACKS,
     REQUIRED,
-    Change,
     DecodingContext,
     OutputPlugin,
     OutputPluginOptions,
-    Relation,
     Transaction,
-    TruncateChange,
 )
 
 _STREAMING = ("stream_start", "stream_stop", "stream_abort", "stream_commit", "stream_change", "stream_message")
 _TWO_PHASE = ("begin_prepare", "prepare", "commit_prepared", "rollback_prepared", "stream_prepare", "filter_prepare")
 _OBJECT_NOT_IN_PREREQUISITE_STATE = "55000"
+_PURPOSES = {
+    **dict.fromkeys(
+        ("begin_prepare", "prepare", "commit_prepared", "rollback_prepared"), "logical replication at prepare time"
+    ),
+    **dict.fromkeys(
+        ("stream_start", "stream_stop", "stream_abort", "stream_commit", "stream_change"), "logical streaming"
+    ),
+    "stream_prepare": "logical streaming at prepare time",
+}
+"""What some callbacks are needed for, as the error for a plugin without them says."""
 
 
 class Callbacks:
@@ -53,84 +60,21 @@ class Callbacks:
         finally:
             context.accept_writes = False
 
-    def _require(self, name: str, purpose: str) -> None:
-        if name not in self._defined:
-            raise ServerError(_OBJECT_NOT_IN_PREREQUISITE_STATE, f"{purpose} requires a {name}_cb callback")
+    def call(self, name: str, location: int, txn: Transaction | None, *arguments: object) -> None:
+        """Call a callback about a transaction, at a position of the log. Raises ServerError 55000 if the plugin has no
+        such callback, though it decodes what needs it."""
+        if name in _PURPOSES and name not in self._defined:
+            raise ServerError(_OBJECT_NOT_IN_PREREQUISITE_STATE, f"{_PURPOSES[name]} requires a {name}_cb callback")
+        self._call(name, location, 0 if txn is None else txn.xid, txn, *arguments)
 
     def shutdown(self) -> None:
         self._call("shutdown", 0, 0, writes=False)
 
-    # Transactions.
-
-    def begin(self, txn: Transaction) -> None:
-        self._call("begin", txn.first_lsn, txn.xid, txn)
-
-    def change(self, txn: Transaction, relation: Relation, change: Change) -> None:
-        self._call("change", change.lsn, txn.xid, txn, relation, change)
-
-    def truncate(self, txn: Transaction, relations: Sequence[Relation], change: TruncateChange) -> None:
-        self._call("truncate", change.lsn, txn.xid, txn, relations, change)
-
-    def commit(self, txn: Transaction, commit_lsn: int) -> None:
-        self._call("commit", txn.end_lsn, txn.xid, txn, commit_lsn)
-
-    def message(self, txn: Transaction | None, lsn: int, transactional: bool, prefix: str, content: bytes) -> None:
-        self._call("message", lsn, 0 if txn is None else txn.xid, txn, lsn, transactional, prefix, content)
-
     def filter_by_origin(self, origin_id: int) -> bool:
         return bool(self._call("filter_by_origin", 0, 0, origin_id, writes=False))
-
-    # Prepared transactions.
 
     def filter_prepare(self, xid: int, gid: str) -> bool:
         """Whether a prepared transaction is decoded at COMMIT PREPARED only (FilterPrepare)."""
         if not self._context.twophase:
             return True
         return bool(self._call("filter_prepare", 0, 0, xid, gid, writes=False))
-
-    def _at_prepare_time(self, name: str, location: int, txn: Transaction, *arguments: object) -> None:
-        self._require(name, "logical replication at prepare time")
-        self._call(name, location, txn.xid, txn, *arguments)
-
-    def begin_prepare(self, txn: Transaction) -> None:
-        self._at_prepare_time("begin_prepare", txn.first_lsn, txn)
-
-    def prepare(self, txn: Transaction, prepare_lsn: int) -> None:
-        self._at_prepare_time("prepare", txn.end_lsn, txn, prepare_lsn)
-
-    def commit_prepared(self, txn: Transaction, commit_lsn: int) -> None:
-        self._at_prepare_time("commit_prepared", txn.end_lsn, txn, commit_lsn)
-
-    def rollback_prepared(self, txn: Transaction, prepare_end_lsn: int, prepare_time: int) -> None:
-        self._at_prepare_time("rollback_prepared", txn.end_lsn, txn, prepare_end_lsn, prepare_time)
-
-    # Streamed transactions.
-
-    def _streamed(self, name: str, location: int, txn: Transaction, *arguments: object) -> None:
-        self._require(name, "logical streaming")
-        self._call(name, location, txn.xid, txn, *arguments)
-
-    def stream_start(self, txn: Transaction, first_lsn: int) -> None:
-        self._streamed("stream_start", first_lsn, txn)
-
-    def stream_stop(self, txn: Transaction, last_lsn: int) -> None:
-        self._streamed("stream_stop", last_lsn, txn)
-
-    def stream_abort(self, txn: Transaction, abort_lsn: int) -> None:
-        self._streamed("stream_abort", abort_lsn, txn, abort_lsn)
-
-    def stream_commit(self, txn: Transaction, commit_lsn: int) -> None:
-        self._streamed("stream_commit", txn.end_lsn, txn, commit_lsn)
-
-    def stream_prepare(self, txn: Transaction, prepare_lsn: int) -> None:
-        self._require("stream_prepare", "logical streaming at prepare time")
-        self._call("stream_prepare", txn.end_lsn, txn.xid, txn, prepare_lsn)
-
-    def stream_change(self, txn: Transaction, relation: Relation, change: Change) -> None:
-        self._streamed("stream_change", change.lsn, txn, relation, change)
-
-    def stream_truncate(self, txn: Transaction, relations: Sequence[Relation], change: TruncateChange) -> None:
-        self._call("stream_truncate", change.lsn, txn.xid, txn, relations, change)
-
-    def stream_message(self, txn: Transaction, lsn: int, transactional: bool, prefix: str, content: bytes) -> None:
-        self._call("stream_message", lsn, txn.xid, txn, lsn, transactional, prefix, content)

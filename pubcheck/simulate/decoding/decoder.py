@@ -23,6 +23,7 @@ from pubcheck.simulate.log import (
     Prepare,
     Record,
     RowChange,
+    TransactionEnd,
     Truncation,
 )
 
@@ -71,7 +72,7 @@ class Decoder:
         self._callbacks.shutdown()
 
     def _record(self, record: Record) -> None:
-        if isinstance(record, Commit | Abort | Prepare):  # they make no transaction known
+        if isinstance(record, TransactionEnd):  # they make no transaction known
             txn = self._buffer.transactions.get(record.xid)
         else:
             txn = self._buffer.transaction(record.xid, record.top, record.start) if record.xid else None
@@ -111,7 +112,7 @@ class Decoder:
         if record.transactional and txn is not None:
             self._buffer.queue_message(txn, record)
         else:
-            self._callbacks.message(txn, record.end, False, record.prefix, record.content)
+            self._callbacks.call("message", record.end, txn, record.end, False, record.prefix, record.content)
 
     def _commit(self, txn: BufferedTransaction, record: Commit) -> None:
         self._distribute(txn, record.start)
@@ -125,8 +126,7 @@ class Decoder:
         elif two_phase:
             self._finish_prepared(txn, record, committed=True)
         else:
-            txn.final_lsn, txn.end_lsn, txn.commit_time = record.start, record.end, _time(record)
-            txn.origin_id, txn.origin_lsn = record.origin, record.origin_lsn
+            _note_end(txn, record)
             self._replay.whole(txn)
 
     def _distribute(self, txn: BufferedTransaction, lsn: int) -> None:
@@ -142,12 +142,11 @@ class Decoder:
             return
         prepare_end_lsn, prepare_time = txn.end_lsn, txn.commit_time
         txn.gid = record.gid
-        txn.final_lsn, txn.end_lsn, txn.commit_time = record.start, record.end, _time(record)
-        txn.origin_id, txn.origin_lsn = record.origin, record.origin_lsn
+        _note_end(txn, record)
         if committed:
-            self._callbacks.commit_prepared(txn, record.start)
+            self._callbacks.call("commit_prepared", txn.end_lsn, txn, record.start)
         else:
-            self._callbacks.rollback_prepared(txn, prepare_end_lsn, prepare_time)
+            self._callbacks.call("rollback_prepared", txn.end_lsn, txn, prepare_end_lsn, prepare_time)
         self._replay.invalidate(*txn.all_invalidations)
         self._buffer.forget(txn)
 
@@ -163,7 +162,7 @@ class Decoder:
                 continue
             transaction.commit_time = _time(record)
             if transaction.is_streamed:
-                self._callbacks.stream_abort(transaction, record.end)
+                self._callbacks.call("stream_abort", record.end, transaction, record.end)
                 self._replay.invalidate(*transaction.toplevel.all_invalidations)
             self._buffer.forget(transaction)
 
@@ -173,8 +172,7 @@ class Decoder:
         if txn.first_lsn == record.start:  # nothing else of it was logged, so that it is unknown
             self._buffer.forget(txn)
             return
-        txn.final_lsn, txn.end_lsn, txn.commit_time = record.start, record.end, _time(record, keep=True)
-        txn.origin_id, txn.origin_lsn = record.origin, record.origin_lsn
+        _note_end(txn, record, keep=True)
         if self._callbacks.filter_by_origin(record.origin):
             self._replay.invalidate(*txn.all_invalidations)
             return
@@ -192,9 +190,16 @@ def note_origins(record: Record, origins: dict[int, str]) -> None:
             origins[record.number] = record.name
 
 
-def _time(record: Commit | Abort | Prepare, *, keep: bool = False) -> int:
-    """A session with a replication origin ends transactions at the origin's time, which is 0 if none was set; PREPARE
+def _note_end(txn: BufferedTransaction, record: TransactionEnd, *, keep: bool = False) -> None:
+    """Note where, when and by which origin a transaction ended.
+
+    A session with a replication origin ends transactions at the origin's time, which is 0 if none was set; PREPARE
     then keeps its own. ROLLBACK, other than ROLLBACK PREPARED, does not log it."""
+    txn.final_lsn, txn.end_lsn, txn.commit_time = record.start, record.end, _time(record, keep=keep)
+    txn.origin_id, txn.origin_lsn = record.origin, record.origin_lsn
+
+
+def _time(record: TransactionEnd, *, keep: bool = False) -> int:
     is_plain_abort = isinstance(record, Abort) and record.gid is None
     if record.origin and not is_plain_abort and (record.origin_time or not keep):
         return record.origin_time

@@ -84,10 +84,7 @@ class Queued(Struct, gc=False):
     txn: BufferedTransaction
     origin_id: int
     size: int
-    row: RowChange | None = None
-    truncation: Truncation | None = None
-    message: LogicalMessage | None = None
-    invalidation: Invalidation | None = None
+    content: RowChange | Truncation | LogicalMessage | Invalidation | None = None
     toast_of: int = 0
 
 
@@ -231,7 +228,7 @@ class ReorderBuffer:
         if record.operation == "update":
             lsn = self._queue_removed_chunks(txn, record, lsn)
         size = _CHANGE + sum(_TUPLE + row.size for row in (record.old, record.new) if row is not None)
-        self._queue(Queued("row", lsn, txn, record.origin, size, row=record))
+        self._queue(Queued("row", lsn, txn, record.origin, size, content=record))
         if record.speculative:
             self._queue(Queued("confirm", lsn + 1, txn, record.origin, _CHANGE))
         if record.operation == "delete":
@@ -247,12 +244,12 @@ class ReorderBuffer:
     def queue_truncation(self, txn: BufferedTransaction, record: Truncation) -> None:
         size = _CHANGE + _OID * len(record.relations)
         txn.toplevel.has_streamable_change = True
-        self._queue(Queued("truncate", record.start, txn, record.origin, size, truncation=record))
+        self._queue(Queued("truncate", record.start, txn, record.origin, size, content=record))
 
     def queue_message(self, txn: BufferedTransaction, record: LogicalMessage) -> None:
         size = _CHANGE + len(record.prefix.encode()) + 1 + len(record.content) + _MESSAGE
         txn.toplevel.has_streamable_change = True
-        self._queue(Queued("message", record.end, txn, 0, size, message=record))  # it has no origin
+        self._queue(Queued("message", record.end, txn, 0, size, content=record))  # it has no origin
 
     def queue_catalog_changes(self, txn: BufferedTransaction, lsn: int, count: int, *, streamable: bool = True) -> None:
         """Queue what a command writes into system catalogs. Plugins never get it, but it takes up memory.
@@ -268,14 +265,14 @@ class ReorderBuffer:
     def queue_invalidation(self, txn: BufferedTransaction, lsn: int, invalidation: Invalidation) -> None:
         """Queue what a command of this transaction invalidates; one of its ``catalog_changes``."""
         txn.toplevel.invalidations.append(invalidation)
-        self._queue(Queued("invalidation", lsn, txn, 0, _CATALOG_CHANGE, invalidation=invalidation))
+        self._queue(Queued("invalidation", lsn, txn, 0, _CATALOG_CHANGE, content=invalidation))
 
     def distribute(self, txn: BufferedTransaction, lsn: int, committed: BufferedTransaction) -> None:
         """Queue what another transaction's commit invalidates."""
         size = _DISTRIBUTED + _MESSAGES * committed.catalog_changes
         for invalidation in committed.invalidations:
             txn.distributed.append(invalidation)
-            self._queue(Queued("invalidation", lsn, txn, 0, size, invalidation=invalidation))
+            self._queue(Queued("invalidation", lsn, txn, 0, size, content=invalidation))
             size = _CHANGE
 
     def _queue(self, change: Queued) -> None:
@@ -296,7 +293,7 @@ class ReorderBuffer:
         if not self._can_stream:
             return
         top = change.txn.toplevel
-        if change.action == "toast" or (change.row is not None and change.row.speculative):
+        if change.action == "toast" or (isinstance(change.content, RowChange) and change.content.speculative):
             top.has_partial_change = True
         elif change.action in ("row", "confirm"):
             top.has_partial_change = False

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pubcheck.simulate.decoding.callbacks import Callbacks
 from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.decoding.output_plugin import Change, DecodingContext, Relation, TruncateChange
 from pubcheck.simulate.decoding.reorder_buffer import BufferedTransaction, Queued, ReorderBuffer
+from pubcheck.simulate.log import CatalogVersion, LogicalMessage, RowChange, Truncation
 from pubcheck.simulate.not_followed import NotFollowed
 
 
@@ -59,10 +60,10 @@ class Replay:
     def _end_of_streamed(self, txn: BufferedTransaction) -> None:
         self.stream(txn)
         if txn.is_prepared:
-            self._callbacks.stream_prepare(txn, txn.final_lsn)
+            self._callbacks.call("stream_prepare", txn.end_lsn, txn, txn.final_lsn)
             self.buffer.truncate(txn)
         else:
-            self._callbacks.stream_commit(txn, txn.final_lsn)
+            self._callbacks.call("stream_commit", txn.end_lsn, txn, txn.final_lsn)
             self.buffer.forget(txn)
 
     def stream(self, txn: BufferedTransaction) -> None:
@@ -70,15 +71,15 @@ class Replay:
         self._process(txn, streaming=True)
 
     def _process(self, txn: BufferedTransaction, *, streaming: bool) -> None:
-        callbacks = self._callbacks
+        call = self._callbacks.call
         if not streaming:
-            (callbacks.begin_prepare if txn.is_prepared else callbacks.begin)(txn)
+            call("begin_prepare" if txn.is_prepared else "begin", txn.first_lsn, txn)
         last_lsn = 0
         aborted = None
         for change in self.buffer.merged(txn):
             if streaming and not last_lsn:
                 txn.origin_id = change.origin_id
-                callbacks.stream_start(txn, change.lsn)
+                call("stream_start", change.lsn, txn)
             last_lsn = change.lsn
             if streaming or change.txn.is_prepared:  # which subtransactions are not: they go unchecked
                 self._checked_xid = change.txn.xid
@@ -93,17 +94,17 @@ class Replay:
             aborted.is_aborted = True
             self.buffer.truncate(txn)
             if txn.is_streamed:
-                callbacks.stream_stop(txn, last_lsn)
+                call("stream_stop", last_lsn, txn)
             elif txn.is_prepared:
-                callbacks.prepare(txn, txn.final_lsn)
+                call("prepare", txn.end_lsn, txn, txn.final_lsn)
             return
         if streaming:
             if last_lsn:
-                callbacks.stream_stop(txn, last_lsn)
+                call("stream_stop", last_lsn, txn)
         elif txn.is_prepared:
-            callbacks.prepare(txn, txn.final_lsn)
+            call("prepare", txn.end_lsn, txn, txn.final_lsn)
         else:
-            callbacks.commit(txn, txn.final_lsn)
+            call("commit", txn.end_lsn, txn, txn.final_lsn)
         self.invalidate(*txn.all_invalidations)
         if streaming or txn.is_prepared:
             self.buffer.truncate(txn)
@@ -111,16 +112,26 @@ class Replay:
             self.buffer.forget(txn)
 
     def _apply(self, txn: BufferedTransaction, change: Queued, *, streaming: bool) -> None:
-        if change.row is not None:
-            self._row(txn, change, streaming=streaming)
-        elif change.truncation is not None:
-            self._truncation(txn, change, streaming=streaming)
-        elif change.message is not None:
-            message = change.message
-            callback = self._callbacks.stream_message if streaming else self._callbacks.message
-            callback(txn, change.lsn, True, message.prefix, message.content)
-        elif change.invalidation is not None:
-            self.invalidate(change.invalidation)
+        content, prefix = change.content, "stream_" if streaming else ""
+        if isinstance(content, RowChange):
+            self._open_by_file(txn, content.relation)
+            if content.rewrite and not self._callbacks.options.receive_rewrites:
+                return
+            (relation,) = _relations(content.version, (content.relation,))
+            row = Change(content.operation, change.lsn, change.txn, change.origin_id, content.old, content.new)
+            self._callbacks.call(f"{prefix}change", change.lsn, txn, relation, row)
+        elif isinstance(content, Truncation):
+            for oid in content.relations:
+                self._open(oid)
+            relations = _relations(content.version, content.relations)
+            cascade, restart = content.cascade, content.restart_identity
+            truncation = TruncateChange(change.lsn, change.txn, change.origin_id, cascade, restart)
+            self._callbacks.call(f"{prefix}truncate", change.lsn, txn, relations, truncation)
+        elif isinstance(content, LogicalMessage):
+            text = (content.prefix, content.content)
+            self._callbacks.call(f"{prefix}message", change.lsn, txn, change.lsn, True, *text)
+        elif isinstance(content, Invalidation):
+            self.invalidate(content)
         elif change.toast_of:
             self._open_by_file(txn, -change.toast_of)
 
@@ -151,29 +162,6 @@ class Replay:
                 ' rollback: servers stop decoding with "could not map filenumber"'
             )
 
-    def _row(self, txn: BufferedTransaction, change: Queued, *, streaming: bool) -> None:
-        record = change.row
-        assert record is not None
-        self._open_by_file(txn, record.relation)
-        if record.rewrite and not self._callbacks.options.receive_rewrites:
-            return
-        relation = Relation(record.version.catalog.relations[record.relation], record.version)
-        callback = self._callbacks.stream_change if streaming else self._callbacks.change
-        callback(
-            txn,
-            relation,
-            Change(record.operation, change.lsn, change.txn, change.origin_id, record.old, record.new),
-        )
 
-    def _truncation(self, txn: BufferedTransaction, change: Queued, *, streaming: bool) -> None:
-        record = change.truncation
-        assert record is not None
-        for oid in record.relations:
-            self._open(oid)
-        relations = [Relation(record.version.catalog.relations[oid], record.version) for oid in record.relations]
-        callback = self._callbacks.stream_truncate if streaming else self._callbacks.truncate
-        callback(
-            txn,
-            relations,
-            TruncateChange(change.lsn, change.txn, change.origin_id, record.cascade, record.restart_identity),
-        )
+def _relations(version: CatalogVersion, oids: Sequence[int]) -> list[Relation]:
+    return [Relation(version.catalog.relations[oid], version) for oid in oids]

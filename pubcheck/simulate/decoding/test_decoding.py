@@ -24,6 +24,8 @@ from pubcheck.stream.lsn import format_time
 
 _BARE = frozenset((oids.INT2, oids.INT4, oids.INT8, oids.OID, oids.FLOAT4, oids.FLOAT8, oids.NUMERIC))
 _BITS = frozenset((oids.BIT, oids.VARBIT))
+_IGNORED_WITHOUT_VALUE = ("force-binary", "include-rewrites", "stream-changes")
+_OPTIONS = (*_IGNORED_WITHOUT_VALUE, "include-xids", "include-timestamp", "skip-empty-xacts", "only-local")
 
 
 class _Wrote(Struct):
@@ -38,36 +40,21 @@ class TestDecoding(OutputPlugin):
 
     __test__ = False  # not a test
 
-    def __init__(self) -> None:
-        self._include_xids = True
-        self._include_timestamp = False
-        self._skip_empty_xacts = False
-        self._only_local = False
-        self._quote_all = False
-
     def startup(self, ctx: DecodingContext, options: OutputPluginOptions, is_init: bool) -> None:
-        streaming = False
+        flags = {**dict.fromkeys(_OPTIONS, False), "include-xids": True}
         for name, value in ctx.output_plugin_options:
-            if name == "include-xids":
-                self._include_xids = value is None or _boolean(name, value)
-            elif name == "include-timestamp":
-                self._include_timestamp = value is None or _boolean(name, value)
-            elif name == "force-binary":
-                if value is not None and _boolean(name, value):
-                    options.output_type = "binary"
-            elif name == "skip-empty-xacts":
-                self._skip_empty_xacts = value is None or _boolean(name, value)
-            elif name == "only-local":
-                self._only_local = value is None or _boolean(name, value)
-            elif name == "include-rewrites":
-                if value is not None:
-                    options.receive_rewrites = _boolean(name, value)
-            elif name == "stream-changes":
-                if value is not None:
-                    streaming = _boolean(name, value)
-            else:
+            if name not in flags:
                 raise ServerError("22023", f'option "{name}" = "{"(null)" if value is None else value}" is unknown')
-        ctx.streaming = ctx.streaming and streaming
+            if value is not None:
+                flags[name] = _boolean(name, value)
+            elif name not in _IGNORED_WITHOUT_VALUE:
+                flags[name] = True
+            if flags["force-binary"]:
+                options.output_type = "binary"
+        options.receive_rewrites = flags["include-rewrites"]
+        ctx.streaming = ctx.streaming and flags["stream-changes"]
+        self._include_xids, self._include_timestamp = flags["include-xids"], flags["include-timestamp"]
+        self._skip_empty_xacts, self._only_local = flags["skip-empty-xacts"], flags["only-local"]
         self._quote_all = ctx.values.settings.get("quote_all_identifiers") in ("on", "true", "yes", "1")
 
     def filter_by_origin(self, ctx: DecodingContext, origin_id: int) -> bool:
@@ -87,17 +74,19 @@ class TestDecoding(OutputPlugin):
         _write(ctx, f"BEGIN {txn.xid}" if self._include_xids else "BEGIN", last_write)
 
     def commit(self, ctx: DecodingContext, txn: Transaction, commit_lsn: int) -> None:
-        if self._skip_empty_xacts and not _wrote(txn).transaction:
-            return
-        _write(ctx, self._end("COMMIT", f" {txn.xid}" if self._include_xids else "", txn))
+        if not self._skips(txn):
+            _write(ctx, self._end("COMMIT", f" {txn.xid}" if self._include_xids else "", txn))
+
+    def _skips(self, txn: Transaction) -> bool:
+        """Whether an empty transaction is not shown."""
+        return self._skip_empty_xacts and not _wrote(txn).transaction
 
     def begin_prepare(self, ctx: DecodingContext, txn: Transaction) -> None:
         self.begin(ctx, txn)
 
     def prepare(self, ctx: DecodingContext, txn: Transaction, prepare_lsn: int) -> None:
-        if self._skip_empty_xacts and not _wrote(txn).transaction:
-            return
-        self._write_prepared(ctx, "PREPARE TRANSACTION", txn)
+        if not self._skips(txn):
+            self._write_prepared(ctx, "PREPARE TRANSACTION", txn)
 
     def commit_prepared(self, ctx: DecodingContext, txn: Transaction, commit_lsn: int) -> None:
         self._write_prepared(ctx, "COMMIT PREPARED", txn)
@@ -112,7 +101,7 @@ class TestDecoding(OutputPlugin):
         _write(ctx, self._end(command, f" {_literal(txn.gid or '')}{xid}", txn))
 
     def _end(self, command: str, rest: str, txn: Transaction) -> str:
-        time = f" (at {_time(txn.commit_time)})" if self._include_timestamp else ""
+        time = f" (at {format_time(txn.commit_time)})" if self._include_timestamp else ""
         return command + rest + time
 
     # Streamed transactions.
@@ -131,39 +120,35 @@ class TestDecoding(OutputPlugin):
         _write(ctx, f"{text} TXN {txn.xid}" if self._include_xids else text, last_write)
 
     def stream_stop(self, ctx: DecodingContext, txn: Transaction) -> None:
-        if self._skip_empty_xacts and not _wrote(txn).block:
-            return
-        self._write_stream(ctx, "closing a streamed block for transaction", txn)
+        if not self._skip_empty_xacts or _wrote(txn).block:
+            self._write_stream(ctx, "closing a streamed block for transaction", txn)
 
     def stream_abort(self, ctx: DecodingContext, txn: Transaction, abort_lsn: int) -> None:
-        wrote = _wrote(txn.toplevel).transaction
-        if self._skip_empty_xacts and not wrote:
-            return
-        self._write_stream(ctx, "aborting streamed (sub)transaction", txn)
+        if not self._skips(txn.toplevel):
+            self._write_stream(ctx, "aborting streamed (sub)transaction", txn)
 
     def stream_prepare(self, ctx: DecodingContext, txn: Transaction, prepare_lsn: int) -> None:
-        if self._skip_empty_xacts and not _wrote(txn).transaction:
+        if self._skips(txn):
             return
         gid = _literal(txn.gid or "")
         rest = f" TXN {gid}, txid {txn.xid}" if self._include_xids else f" {gid}"
         _write(ctx, self._end("preparing streamed transaction", rest, txn))
 
     def stream_commit(self, ctx: DecodingContext, txn: Transaction, commit_lsn: int) -> None:
-        if self._skip_empty_xacts and not _wrote(txn).transaction:
-            return
-        text = "committing streamed transaction"
-        _write(ctx, self._end(text, f" TXN {txn.xid}" if self._include_xids else "", txn))
+        if not self._skips(txn):
+            rest = f" TXN {txn.xid}" if self._include_xids else ""
+            _write(ctx, self._end("committing streamed transaction", rest, txn))
 
     def stream_change(self, ctx: DecodingContext, txn: Transaction, relation: Relation, change: Change) -> None:
-        self._open_block(ctx, txn)
-        text = "streaming change for"
-        _write(ctx, f"{text} TXN {txn.xid}" if self._include_xids else f"{text} transaction")
+        self._write_streamed(ctx, "streaming change for", txn)
 
     def stream_truncate(
         self, ctx: DecodingContext, txn: Transaction, relations: Sequence[Relation], change: TruncateChange
     ) -> None:
+        self._write_streamed(ctx, "streaming truncate for", txn)
+
+    def _write_streamed(self, ctx: DecodingContext, text: str, txn: Transaction) -> None:
         self._open_block(ctx, txn)
-        text = "streaming truncate for"
         _write(ctx, f"{text} TXN {txn.xid}" if self._include_xids else f"{text} transaction")
 
     def _open_block(self, ctx: DecodingContext, txn: Transaction) -> None:
@@ -183,15 +168,11 @@ class TestDecoding(OutputPlugin):
     ) -> None:
         start = f"streaming message: transactional: {transactional:d} prefix: {prefix}, sz: {len(content)}"
         if transactional:
-            if txn is not None:
-                self._open_block_of_message(ctx, txn)
+            if txn is not None and ctx.features.messages_open_block:
+                self._open_block(ctx, txn)
             _write(ctx, start)
         else:
             _write(ctx, start + " content:" + content.decode("utf-8", "surrogateescape"))
-
-    def _open_block_of_message(self, ctx: DecodingContext, txn: Transaction) -> None:
-        if ctx.features.messages_open_block:
-            self._open_block(ctx, txn)
 
     # Changes.
 
@@ -291,10 +272,6 @@ def _literal(text: str) -> str:
     """quote_literal_cstr: a text with backslashes is an escape string."""
     quoted = "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
     return " E" + quoted if "\\" in text else quoted
-
-
-def _time(microseconds: int) -> str:
-    return format_time(microseconds)
 
 
 def _boolean(name: str, value: str) -> bool:

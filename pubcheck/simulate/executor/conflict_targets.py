@@ -11,11 +11,10 @@ from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.postgres.primnodes import Expr, conjuncts, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.exclusions import Exclusion
 from pubcheck.simulate.executor.expressions import Scope
-from pubcheck.simulate.executor.index_conditions import conjuncts
 from pubcheck.simulate.executor.tables import Table, Unique
 from pubcheck.simulate.executor.views import Target
 from pubcheck.simulate.not_followed import NotFollowed

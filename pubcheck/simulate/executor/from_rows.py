@@ -13,10 +13,9 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.lazy_dispatch import Deferred
-from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.postgres.primnodes import Expr, conjuncts, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step, frame_of, top_level
-from pubcheck.simulate.executor.index_conditions import conjuncts
 from pubcheck.simulate.executor.set_functions import function_rows
 from pubcheck.simulate.executor.tables import table_of
 from pubcheck.simulate.executor.targets import members, refuse_row_security

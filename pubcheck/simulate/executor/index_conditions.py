@@ -9,24 +9,12 @@ from operator import itemgetter
 
 from pubcheck.postgres.analysis.namespace_items import Item
 from pubcheck.postgres.catalog.rows import Index
-from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.postgres.primnodes import Expr, conjuncts, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step, is_volatile
 from pubcheck.simulate.executor.row_order import comparison
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.heap import Version
-
-
-def conjuncts(condition: Expr | None) -> Iterator[Expr]:
-    """The parts of a condition that AND connects."""
-    if condition is None:
-        return
-    if condition.node == "BoolExpr" and condition.value == "AND":
-        for part in condition.args:
-            yield from conjuncts(part)
-    else:
-        yield condition
-
 
 _EQUAL = frozenset(("int4eq", "texteq", "booleq", "int2eq", "int8eq", "uuid_eq"))
 _UNEQUAL = frozenset(("<", "<=", ">", ">="))

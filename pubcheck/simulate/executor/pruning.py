@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from itertools import combinations
 
@@ -16,7 +16,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.planner_folding import planned
-from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.postgres.primnodes import Expr, conjuncts, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.partitions import DEFAULT, Partitioning, partitioning
 
@@ -116,28 +116,28 @@ class Pruning:
 
     def _note_several(self, condition: Expr) -> None:
         """The server compares conditions with each other: not all that exclude each other are known here."""
-        conjuncts = list(_conjuncts(condition))
-        for conjunct in conjuncts:
-            others = set().union(*(self._columns(other) for other in conjuncts if other is not conjunct))
+        parts = list(conjuncts(condition))
+        for conjunct in parts:
+            others = set().union(*(self._columns(other) for other in parts if other is not conjunct))
             if conjunct.node in ("BoolExpr", "ScalarArrayOpExpr") and self._columns(conjunct) & others:
                 self.certain = False
             if conjunct.node == "BoolExpr" and any(arg.node == "BoolExpr" for arg in conjunct.args):
                 self.certain = False
 
     def _all(self, division: Partitioning, node: Expr) -> Oids | None:
-        conjuncts = list(_conjuncts(node))
+        parts = list(conjuncts(node))
         left = None
-        for conjunct in conjuncts:
+        for conjunct in parts:
             kept = self._left(division, conjunct)
             if kept is not None:
                 left = kept if left is None else left & kept
-        exact = self._exact(division, conjuncts) if len(division.key.names) > 1 else None
+        exact = self._exact(division, parts) if len(division.key.names) > 1 else None
         return left if exact is None else exact
 
     def _is_contradiction(self, condition: Expr) -> bool:
         """Whether two comparisons of one column with constants exclude each other (predicate_refuted_by)."""
         by_column: dict[str, list[tuple[str, Expr | None]]] = {}
-        for node in _conjuncts(condition):
+        for node in conjuncts(condition):
             if node.node == "NullTest":
                 by_column.setdefault(self._column(node.args[0]), []).append((str(node.value), None))
                 continue
@@ -150,10 +150,10 @@ class Pruning:
             _exclude(context, one, other) for tests in by_column.values() for one, other in combinations(tests, 2)
         )
 
-    def _exact(self, division: Partitioning, conjuncts: list[Expr]) -> Oids | None:
+    def _exact(self, division: Partitioning, parts: list[Expr]) -> Oids | None:
         """The partition of the rows that have a constant in each column of the key."""
         equal: dict[str, object] = {}
-        for node in conjuncts:
+        for node in parts:
             name, operator, value = self._parts(division, node)
             if operator == "=":
                 equal[name] = value
@@ -240,11 +240,3 @@ def _exclude(context: Context, one: tuple[str, Expr | None], other: tuple[str, E
         return frozenset((first, second)) in _OPPOSED
     low, high = (first, second) if sign < 0 else (second, first)
     return low in ("<", "<=", "=") and high in (">", ">=", "=")
-
-
-def _conjuncts(node: Expr) -> Iterator[Expr]:
-    if node.node == "BoolExpr" and node.value == "AND":
-        for arg in node.args:
-            yield from _conjuncts(arg)
-    else:
-        yield node

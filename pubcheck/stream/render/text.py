@@ -51,28 +51,12 @@ def render(event: Event, events: Events) -> Iterator[str]:
     yield f"{lsn:<11} {xid:<7} {_LINES[type(event.message)](event.message, event, events)}\n"
 
 
-def _begin(message: Begin, event: Event, events: Events) -> str:
-    return f"BEGIN {message.xid} at {format_time(message.commit_time)}, commits at {format_lsn(message.final_lsn)}"
-
-
-def _commit(message: Commit, event: Event, events: Events) -> str:
-    return f"COMMIT, ends at {format_lsn(message.end_lsn)}"
-
-
-def _origin(message: Origin, event: Event, events: Events) -> str:
-    return f"ORIGIN {literal(message.name)} at {format_lsn(message.lsn)}"
-
-
 def _relation(message: Relation, event: Event, events: Events) -> str:
     columns = ", ".join(
         f"{name(column.name)}{'*' if column.key else ''} {events.type_name(column.type_oid, column.type_modifier)}"
         for column in message.columns
     )
     return f"RELATION {qualified(message)} identity {message.replica_identity} ({columns}){_own_xid(message, event)}"
-
-
-def _type(message: Type, event: Event, events: Events) -> str:
-    return f"TYPE {name(message.namespace or 'pg_catalog')}.{name(message.name)}{_own_xid(message, event)}"
 
 
 def _insert(message: Insert, event: Event, events: Events) -> str:
@@ -105,14 +89,6 @@ def _message(message: Message, event: Event, events: Events) -> str:
     return f"MESSAGE {literal(message.prefix)} ({kind}) {content}{_own_xid(message, event)}"
 
 
-def _stream_start(message: StreamStart, event: Event, events: Events) -> str:
-    return f"STREAM START {message.xid}{' (first block)' if message.first_segment else ''}"
-
-
-def _stream_commit(message: StreamCommit, event: Event, events: Events) -> str:
-    return f"STREAM COMMIT {message.xid} at {format_time(message.commit_time)}, ends at {format_lsn(message.end_lsn)}"
-
-
 def _stream_abort(message: StreamAbort, event: Event, events: Events) -> str:
     subtransaction = f" subtransaction {message.subxid}" if message.subxid != message.xid else ""
     time = "" if message.abort_time is None else f" at {format_time(message.abort_time)}"
@@ -126,33 +102,37 @@ def _prepared(verb: str) -> Callable[[Any, Event, Events], str]:
     return line
 
 
-def _commit_prepared(message: CommitPrepared, event: Event, events: Events) -> str:
-    return f"COMMIT PREPARED {literal(message.gid)} {message.xid} at {format_time(message.commit_time)}"
-
-
-def _rollback_prepared(message: RollbackPrepared, event: Event, events: Events) -> str:
-    return f"ROLLBACK PREPARED {literal(message.gid)} {message.xid} at {format_time(message.rollback_time)}"
-
-
 _LINES: Mapping[type[AnyMessage], Callable[[Any, Event, Events], str]] = {
-    Begin: _begin,
+    Begin: lambda message, event, events: (
+        f"BEGIN {message.xid} at {format_time(message.commit_time)}, commits at {format_lsn(message.final_lsn)}"
+    ),
     Message: _message,
-    Commit: _commit,
-    Origin: _origin,
+    Commit: lambda message, event, events: f"COMMIT, ends at {format_lsn(message.end_lsn)}",
+    Origin: lambda message, event, events: f"ORIGIN {literal(message.name)} at {format_lsn(message.lsn)}",
     Relation: _relation,
-    Type: _type,
+    Type: lambda message, event, events: (
+        f"TYPE {name(message.namespace or 'pg_catalog')}.{name(message.name)}{_own_xid(message, event)}"
+    ),
     Insert: _insert,
     Update: _update,
     Delete: _delete,
     Truncate: _truncate,
-    StreamStart: _stream_start,
+    StreamStart: lambda message, event, events: (
+        f"STREAM START {message.xid}{' (first block)' if message.first_segment else ''}"
+    ),
     StreamStop: lambda message, event, events: "STREAM STOP",
-    StreamCommit: _stream_commit,
+    StreamCommit: lambda message, event, events: (
+        f"STREAM COMMIT {message.xid} at {format_time(message.commit_time)}, ends at {format_lsn(message.end_lsn)}"
+    ),
     StreamAbort: _stream_abort,
     BeginPrepare: _prepared("BEGIN PREPARE"),
     Prepare: _prepared("PREPARE"),
-    CommitPrepared: _commit_prepared,
-    RollbackPrepared: _rollback_prepared,
+    CommitPrepared: lambda message, event, events: (
+        f"COMMIT PREPARED {literal(message.gid)} {message.xid} at {format_time(message.commit_time)}"
+    ),
+    RollbackPrepared: lambda message, event, events: (
+        f"ROLLBACK PREPARED {literal(message.gid)} {message.xid} at {format_time(message.rollback_time)}"
+    ),
     StreamPrepare: _prepared("STREAM PREPARE"),
 }
 
