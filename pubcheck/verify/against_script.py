@@ -6,20 +6,52 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from struct import Struct as Layout
+from tempfile import SpooledTemporaryFile
+from weakref import finalize
 
 from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 from pubcheck.rulebook import finder
+from pubcheck.simulate.decoding.slot import Row
 from pubcheck.simulate.runs import Request, run
 from pubcheck.simulate.script import Step
 from pubcheck.stream import Decoder
 from pubcheck.stream.framing.frame import Frame
 from pubcheck.verify.alignment import Difference, Group, Groups, Item, differences
 from pubcheck.verify.publisher import Publisher, State
-from pubcheck.verify.spooled_rows import SpooledRows
 from pubcheck.verify.verifier import StreamFinding, Verifier
+
+_IN_MEMORY = 1 << 22
+_head = Layout(">QIQ")
+"""The position, the transaction id and the number of bytes of a row."""
+
+
+class SpooledRows:
+    """Rows that are written once, and read in their order."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 -- its owner closes it
+        finalize(self, self._file.close)
+        self._end = 0
+
+    def extend(self, rows: Iterable[Row]) -> None:
+        self._file.seek(self._end)
+        for lsn, xid, data in rows:
+            self._file.write(_head.pack(lsn, xid, len(data)))
+            self._file.write(data)
+        self._end = self._file.tell()
+
+    def __iter__(self) -> Iterator[Row]:
+        offset = 0
+        while offset < self._end:
+            self._file.seek(offset)
+            lsn, xid, size = _head.unpack(self._file.read(_head.size))
+            data = self._file.read(size)
+            offset += _head.size + size
+            yield lsn, xid, data
 
 
 class Simulation(Struct, frozen=True):

@@ -65,8 +65,7 @@ _FAMILIES = {
         "regexp_functions": "text",
         "formatting": "any anyelement anyarray text",
         "enums": "anyenum",
-        "array_changes": "anyarray anycompatiblearray anyelement",
-        "arrays": "anyarray anycompatiblearray anycompatible any",
+        "arrays": "anyarray anycompatiblearray anycompatible anyelement any",
         "ranges": "anyrange anymultirange int4range int8range numrange daterange tsrange tstzrange",
     }.items()
 }

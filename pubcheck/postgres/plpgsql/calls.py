@@ -20,9 +20,8 @@ from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.parse import Program, program
-from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows
 from pubcheck.postgres.plpgsql.statement_sequence import do, script
-from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Scope, Value, coerce
+from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, UNKNOWN_ROWS, Failed, Rows, Scope, Value, coerce
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes

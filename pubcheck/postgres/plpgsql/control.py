@@ -16,8 +16,7 @@ from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, all_s
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, expression, query
 from pubcheck.postgres.plpgsql.exceptions import block_with_handlers
 from pubcheck.postgres.plpgsql.machine import Machine
-from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
+from pubcheck.postgres.plpgsql.values import UNKNOWN, UNKNOWN_ROWS, Value
 
 Assumption = tuple[str, str, str]
 """("publication", "", name) or ("relation", schema or "", name)."""

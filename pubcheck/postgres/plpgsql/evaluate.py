@@ -16,12 +16,12 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.plpgsql.functions import FUNCTIONS, is_number
 from pubcheck.postgres.plpgsql.operators import MATCHERS, OPERATORS
-from pubcheck.postgres.plpgsql.rows import Rows
 from pubcheck.postgres.plpgsql.values import (
     MISSING,
     UNKNOWN,
     Failed,
     Relid,
+    Rows,
     Scope,
     Value,
     array,

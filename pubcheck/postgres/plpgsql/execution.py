@@ -15,9 +15,8 @@ from pubcheck.postgres.plpgsql.control_flow import ON, Completion
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.host import Inner, Raised
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
-from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows
 from pubcheck.postgres.plpgsql.statement_sequence import do, execute_parameters, frame_variables, script
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
+from pubcheck.postgres.plpgsql.values import UNKNOWN, UNKNOWN_ROWS, Rows, Value, text
 from pubcheck.postgres.source_text import Text, do_body, literal_at
 
 

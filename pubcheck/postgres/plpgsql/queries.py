@@ -16,17 +16,22 @@ from pubcheck.postgres.plpgsql import catalogs
 from pubcheck.postgres.plpgsql.catalogs.scans import Row
 from pubcheck.postgres.plpgsql.evaluate import Evaluator
 from pubcheck.postgres.plpgsql.functions import set_returning
-from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows, SeenRow, distinct_rows, hashable, sortable
 from pubcheck.postgres.plpgsql.values import (
     LIMIT,
     MISSING,
     UNKNOWN,
+    UNKNOWN_ROWS,
     Relid,
+    Rows,
     Scope,
+    SeenRow,
     Value,
     array,
     coerce,
+    distinct_rows,
     has_unknown,
+    hashable,
+    sortable,
     sql_and,
 )
 

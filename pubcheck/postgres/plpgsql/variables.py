@@ -16,9 +16,8 @@ from pubcheck.postgres.plpgsql.frames import Frame, FrameVariables, unassigned
 from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import typname
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
-from pubcheck.postgres.plpgsql.rows import Rows
 from pubcheck.postgres.plpgsql.uncertainty import BlockUncertainty
-from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Value, coerce
+from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Rows, Value, coerce
 from pubcheck.postgres.plpgsql.variable_binding import BOOLEAN, Type
 from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes

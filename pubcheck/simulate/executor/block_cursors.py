@@ -17,8 +17,8 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT4
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.simulate.backend import Result
-from pubcheck.simulate.executor.block_queries import over_rows, require_order
 from pubcheck.simulate.executor.block_state import BlockState, declared_scalar
+from pubcheck.simulate.executor.block_statements import over_rows, require_order
 from pubcheck.simulate.executor.expressions import is_volatile
 from pubcheck.simulate.executor.statement_scope import statement_scope
 from pubcheck.simulate.not_followed import NotFollowed

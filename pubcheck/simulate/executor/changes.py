@@ -7,7 +7,7 @@ from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.exclusions import Exclusion
+from pubcheck.simulate.executor.index_keys import Exclusion
 from pubcheck.simulate.executor.row_locks import NO_KEY_UPDATE, UPDATE, keep, take
 from pubcheck.simulate.executor.row_text import failing_row, key_text
 from pubcheck.simulate.executor.tables import Table, Unique

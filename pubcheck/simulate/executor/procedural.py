@@ -14,7 +14,7 @@ from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.conditions import catches
 from pubcheck.postgres.plpgsql.parse import program
 from pubcheck.simulate.backend import NOTHING, Backend, Result
-from pubcheck.simulate.executor import block_control, block_cursors, block_queries
+from pubcheck.simulate.executor import block_cursors, block_statements
 from pubcheck.simulate.executor.block_state import BlockState, Body, Exited, Returned
 from pubcheck.simulate.executor.block_variables import without_row_types
 from pubcheck.simulate.not_followed import NotFollowed
@@ -95,31 +95,31 @@ class Block(BlockState):
 
 
 _HANDLERS: dict[str, Callable[[Any, Node], None]] = {
-    "PLpgSQL_stmt_assert": block_control.assert_,
+    "PLpgSQL_stmt_assert": block_statements.assert_,
     "PLpgSQL_stmt_assign": BlockState.assignment,
     "PLpgSQL_stmt_block": Block.inner_block,
-    "PLpgSQL_stmt_call": block_queries.perform,
-    "PLpgSQL_stmt_case": block_control.case,
+    "PLpgSQL_stmt_call": block_statements.perform,
+    "PLpgSQL_stmt_case": block_statements.case,
     "PLpgSQL_stmt_close": block_cursors.close,
-    "PLpgSQL_stmt_commit": lambda block, node: block_queries.end_transaction(block, commits=True),
-    "PLpgSQL_stmt_dynexecute": block_queries.execute,
-    "PLpgSQL_stmt_dynfors": block_queries.for_rows_of_text,
-    "PLpgSQL_stmt_execsql": block_queries.sql,
-    "PLpgSQL_stmt_exit": block_control.exit_,
-    "PLpgSQL_stmt_foreach_a": block_control.for_each,
+    "PLpgSQL_stmt_commit": lambda block, node: block_statements.end_transaction(block, commits=True),
+    "PLpgSQL_stmt_dynexecute": block_statements.execute,
+    "PLpgSQL_stmt_dynfors": block_statements.for_rows_of_text,
+    "PLpgSQL_stmt_execsql": block_statements.sql,
+    "PLpgSQL_stmt_exit": block_statements.exit_,
+    "PLpgSQL_stmt_foreach_a": block_statements.for_each,
     "PLpgSQL_stmt_fetch": block_cursors.fetch,
     "PLpgSQL_stmt_forc": block_cursors.for_rows_of_cursor,
-    "PLpgSQL_stmt_fori": block_control.for_integers,
-    "PLpgSQL_stmt_fors": block_queries.for_rows,
-    "PLpgSQL_stmt_getdiag": block_queries.diagnostics,
-    "PLpgSQL_stmt_if": block_control.if_,
-    "PLpgSQL_stmt_loop": block_control.loop,
+    "PLpgSQL_stmt_fori": block_statements.for_integers,
+    "PLpgSQL_stmt_fors": block_statements.for_rows,
+    "PLpgSQL_stmt_getdiag": block_statements.diagnostics,
+    "PLpgSQL_stmt_if": block_statements.if_,
+    "PLpgSQL_stmt_loop": block_statements.loop,
     "PLpgSQL_stmt_open": block_cursors.open_,
-    "PLpgSQL_stmt_perform": block_queries.perform,
-    "PLpgSQL_stmt_raise": block_control.raise_,
-    "PLpgSQL_stmt_return": block_control.return_,
-    "PLpgSQL_stmt_rollback": lambda block, node: block_queries.end_transaction(block, commits=False),
-    "PLpgSQL_stmt_while": block_control.while_,
+    "PLpgSQL_stmt_perform": block_statements.perform,
+    "PLpgSQL_stmt_raise": block_statements.raise_,
+    "PLpgSQL_stmt_return": block_statements.return_,
+    "PLpgSQL_stmt_rollback": lambda block, node: block_statements.end_transaction(block, commits=False),
+    "PLpgSQL_stmt_while": block_statements.while_,
 }
 
 

@@ -15,8 +15,7 @@ from pubcheck.simulate.executor.statement_scope import Changes, Rows
 from pubcheck.simulate.executor.tables import table_of
 from pubcheck.simulate.executor.targets import EVENTS
 from pubcheck.simulate.executor.transition_tables import Transition, has_transition_tables
-from pubcheck.simulate.executor.trigger_conditions import Firing
-from pubcheck.simulate.executor.trigger_firing import fires
+from pubcheck.simulate.executor.trigger_firing import Firing, fires
 from pubcheck.simulate.not_followed import NotFollowed
 
 _BEFORE = 2

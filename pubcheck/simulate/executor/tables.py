@@ -17,9 +17,8 @@ from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.exclusions import Exclusion
 from pubcheck.simulate.executor.expressions import Step, assigned, compile_expression
-from pubcheck.simulate.executor.index_keys import key_function
+from pubcheck.simulate.executor.index_keys import Exclusion, key_function
 from pubcheck.simulate.executor.sequences import next_value, sequence_of_column
 from pubcheck.simulate.heap import KeyOf, Storage, Version
 from pubcheck.simulate.not_followed import NotFollowed

@@ -14,8 +14,7 @@ from pubcheck.simulate.executor.routines import trigger_routine
 from pubcheck.simulate.executor.settings import is_replica
 from pubcheck.simulate.executor.tables import Table, cached
 from pubcheck.simulate.executor.transition_tables import Transition, note_change
-from pubcheck.simulate.executor.trigger_conditions import Firing
-from pubcheck.simulate.executor.trigger_firing import fires, triggers_on
+from pubcheck.simulate.executor.trigger_firing import Firing, fires, triggers_on
 from pubcheck.simulate.heap import Version
 
 Values = dict[int, Any]
