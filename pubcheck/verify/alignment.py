@@ -14,32 +14,10 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from pubcheck.diagnostics import Operation
-from pubcheck.stream import (
-    UNCHANGED_TOAST,
-    AnyMessage,
-    Begin,
-    BeginPrepare,
-    Column,
-    Commit,
-    CommitPrepared,
-    Delete,
-    Insert,
-    Message,
-    Prepare,
-    Relation,
-    RollbackPrepared,
-    Row,
-    StreamAbort,
-    StreamCommit,
-    StreamPrepare,
-    StreamStart,
-    StreamStop,
-    Truncate,
-    Update,
-    Value,
-)
+from pubcheck.stream import messages as wire
 from pubcheck.verify.publisher import FIRST_DESCRIBED_TYPE
 from pubcheck.verify.relations import shown
+from pubcheck.verify.rows import Change
 
 
 class Item(Struct, frozen=True):
@@ -79,7 +57,7 @@ class Groups:
     def __init__(self) -> None:
         self.finished: deque[Group] = deque()
         self._names: dict[int, str] = {}
-        self._columns: dict[int, tuple[Column, ...]] = {}
+        self._columns: dict[int, tuple[wire.Column, ...]] = {}
         self._open: Group | None = None
         self._streamed: dict[int, Group] = {}
 
@@ -88,33 +66,33 @@ class Groups:
         """Whether no transaction is open or waits to be compared."""
         return not (self.finished or self._streamed or self._open)
 
-    def add(self, message: AnyMessage, number: int, lsn: int | None) -> None:
+    def add(self, message: wire.AnyMessage, number: int, lsn: int | None) -> None:
         """Take the next message."""
-        if isinstance(message, Relation):
+        if isinstance(message, wire.Relation):
             self._names[message.oid] = shown(message.namespace, message.name)
             self._columns[message.oid] = message.columns
-        elif isinstance(message, Begin | BeginPrepare):
+        elif isinstance(message, wire.Begin | wire.BeginPrepare):
             self._open = Group(("transaction",))
-        elif isinstance(message, StreamStart):
+        elif isinstance(message, wire.StreamStart):
             self._open = self._streamed.setdefault(message.xid, Group(("transaction",)))
-        elif isinstance(message, StreamStop):
+        elif isinstance(message, wire.StreamStop):
             self._open = None
-        elif isinstance(message, StreamAbort):
+        elif isinstance(message, wire.StreamAbort):
             self._abort(message)
-        elif isinstance(message, Commit | Prepare):
+        elif isinstance(message, wire.Commit | wire.Prepare):
             self._end(self._open, message, number, lsn)
             self._open = None
-        elif isinstance(message, StreamCommit | StreamPrepare):
+        elif isinstance(message, wire.StreamCommit | wire.StreamPrepare):
             self._end(self._streamed.pop(message.xid, None), message, number, lsn)
-        elif isinstance(message, CommitPrepared | RollbackPrepared):
-            verb = "commit prepared" if isinstance(message, CommitPrepared) else "rollback prepared"
+        elif isinstance(message, wire.CommitPrepared | wire.RollbackPrepared):
+            verb = "commit prepared" if isinstance(message, wire.CommitPrepared) else "rollback prepared"
             self.finished.append(Group((verb, message.gid), [], number, lsn))
-            if isinstance(message, RollbackPrepared):
+            if isinstance(message, wire.RollbackPrepared):
                 self._undo(message.gid)
         else:
             self._change(message, number, lsn)
 
-    def _abort(self, message: StreamAbort) -> None:
+    def _abort(self, message: wire.StreamAbort) -> None:
         if message.subxid == message.xid:
             self._streamed.pop(message.xid, None)
         elif message.xid in self._streamed:
@@ -129,34 +107,34 @@ class Groups:
                 group.items.clear()
                 return
 
-    def _end(self, group: Group | None, message: AnyMessage, number: int, lsn: int | None) -> None:
+    def _end(self, group: Group | None, message: wire.AnyMessage, number: int, lsn: int | None) -> None:
         if group is None:
             return
         group.number, group.lsn = number, lsn
-        if isinstance(message, Prepare | StreamPrepare):
+        if isinstance(message, wire.Prepare | wire.StreamPrepare):
             group.end = ("prepare", message.gid)
         # Prepared and streamed transactions are sent even if they are empty.
         if group.items or group.end != ("transaction",):
             self.finished.append(group)
 
-    def _change(self, message: AnyMessage, number: int, lsn: int | None) -> None:
+    def _change(self, message: wire.AnyMessage, number: int, lsn: int | None) -> None:
         item = self._item(message, number, lsn)
         if item is None:
             return
-        if isinstance(message, Message) and not message.transactional:
+        if isinstance(message, wire.Message) and not message.transactional:
             self.finished.append(Group(("message",), [item], number, lsn))
         elif self._open is not None:
             self._open.items.append(item)
 
-    def _item(self, message: AnyMessage, number: int, lsn: int | None) -> Item | None:
+    def _item(self, message: wire.AnyMessage, number: int, lsn: int | None) -> Item | None:
         xid = getattr(message, "xid", None)
-        if isinstance(message, Message):
+        if isinstance(message, wire.Message):
             return Item(("Message", message.prefix, message.content), number, lsn, xid)
-        if isinstance(message, Truncate):
+        if isinstance(message, wire.Truncate):
             names = tuple(sorted(self._name(oid) for oid in message.relations))
             key = ("Truncate", names, message.cascade, message.restart_identity)
             return Item(key, number, lsn, xid, names[0] if names else None, "truncate")
-        if isinstance(message, Insert | Update | Delete):
+        if isinstance(message, Change):
             name, columns = self._name(message.relation), self._columns.get(message.relation, ())
             old, new = (_named(columns, getattr(message, side, None)) for side in ("old", "new"))
             kind = type(message).__name__
@@ -171,7 +149,7 @@ _OPERATIONS: dict[str, Operation] = {"Insert": "insert", "Update": "update", "De
 _Values = tuple[tuple[str, object], ...]
 
 
-def _named(columns: Sequence[Column], row: Row | None) -> _Values | None:
+def _named(columns: Sequence[wire.Column], row: wire.Row | None) -> _Values | None:
     if row is None:
         return None
     if len(columns) != len(row):
@@ -179,7 +157,7 @@ def _named(columns: Sequence[Column], row: Row | None) -> _Values | None:
     return tuple((column.name, _comparable(column, value)) for column, value in zip(columns, row, strict=True))
 
 
-def _comparable(column: Column, value: Value) -> object:
+def _comparable(column: wire.Column, value: wire.Value) -> object:
     """Binary arrays and composites hold OIDs of types, which are a server's own: only their length is compared."""
     if isinstance(value, bytes) and column.type_oid >= FIRST_DESCRIBED_TYPE:
         return len(value)
@@ -206,7 +184,7 @@ def _texts(values: _Values) -> str:
     texts = []
     for name, value in values:
         if value is not None:
-            text = "unchanged" if value is UNCHANGED_TOAST else str(value)
+            text = "unchanged" if value is wire.UNCHANGED_TOAST else str(value)
             texts.append(f"{name}={text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}")
     return ", ".join(texts)
 

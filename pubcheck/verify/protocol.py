@@ -13,32 +13,14 @@ from msgspec import Struct, field
 
 from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.rulebook import finder
-from pubcheck.stream import (
-    AnyMessage,
-    Begin,
-    BeginPrepare,
-    Commit,
-    CommitPrepared,
-    Delete,
-    Insert,
-    Message,
-    Origin,
-    Prepare,
-    Relation,
-    RollbackPrepared,
-    StreamAbort,
-    StreamCommit,
-    StreamPrepare,
-    StreamStart,
-    StreamStop,
-    Truncate,
-    Type,
-    Update,
-    format_lsn,
-)
-from pubcheck.verify.rows import Problem
+from pubcheck.stream import format_lsn
+from pubcheck.stream import messages as wire
+from pubcheck.verify.rows import Change, Problem
 
-_CHANGES = (Insert, Update, Delete)
+_CHANGES = (wire.Insert, wire.Update, wire.Delete)
+_INSIDE = Change | wire.Truncate | wire.Relation | wire.Type | wire.Origin | wire.Commit | wire.Prepare
+"""Messages that come inside a transaction."""
+_ENDS = wire.Commit | wire.StreamCommit | wire.Prepare | wire.StreamPrepare | wire.CommitPrepared
 _UNKNOWN_TRANSACTION = 0
 
 
@@ -58,7 +40,7 @@ class Order:
     def __init__(self, major: int, origin: str | None) -> None:
         """``origin`` is the option of that name."""
         self._features, self._wanted_origin = BY_NUMBER[major], origin
-        self.begun: Begin | BeginPrepare | None = None
+        self.begun: wire.Begin | wire.BeginPrepare | None = None
         """The transaction that is being sent, if it is not streamed."""
         self.inside_unknown = False
         """Whether the capture began inside the transaction that is being sent."""
@@ -69,7 +51,7 @@ class Order:
         self.continued = False
         """Whether the capture began later than the stream."""
         self._first = True
-        self._previous: AnyMessage | None = None
+        self._previous: wire.AnyMessage | None = None
         self._empty = False
         self._follows_change, self._xid = False, 0
         """Whether the last message was a change of this transaction, which is not streamed."""
@@ -86,7 +68,7 @@ class Order:
         """The transaction to which the next change belongs; None if it is unknown."""
         return self.block if self.block is not None else self.begun.xid if self.begun is not None else None
 
-    def accept_change(self, message: Insert | Update | Delete, lsn: int | None, xid: int | None) -> bool:
+    def accept_change(self, message: Change, lsn: int | None, xid: int | None) -> bool:
         """Take a change into the state and return True if it is certainly in its place.
 
         Fast for a change that follows another one of its transaction.
@@ -99,7 +81,7 @@ class Order:
                 return True
         return self._accept_after_any(message, lsn, xid)
 
-    def _accept_after_any(self, message: Insert | Update | Delete, lsn: int | None, xid: int | None) -> bool:
+    def _accept_after_any(self, message: Change, lsn: int | None, xid: int | None) -> bool:
         """Do the same for a change after any message."""
         if self._described:
             return False
@@ -133,7 +115,7 @@ class Order:
             self._last_position = positions[-1]
         return True
 
-    def accept_begin(self, message: Begin, lsn: int | None, xid: int | None) -> bool:
+    def accept_begin(self, message: wire.Begin, lsn: int | None, xid: int | None) -> bool:
         """Take a Begin into the state and return True if it is certainly in its place; otherwise change nothing."""
         if self._first or self.begun is not None or self.block is not None or self.inside_unknown:
             return False
@@ -145,10 +127,10 @@ class Order:
         self._follows_change, self._previous = False, message
         return True
 
-    def accept_commit(self, message: Commit, lsn: int | None, xid: int | None) -> bool:
+    def accept_commit(self, message: wire.Commit, lsn: int | None, xid: int | None) -> bool:
         """Take a Commit into the state and return True if it is certainly in its place; otherwise change nothing."""
         begun, position = self.begun, message.commit_lsn
-        if begun.__class__ is not Begin or self._empty or self._described or self._late_prepare is not None:
+        if begun.__class__ is not wire.Begin or self._empty or self._described or self._late_prepare is not None:
             return False
         if position != begun.final_lsn or message.commit_time != begun.commit_time:
             return False
@@ -159,7 +141,7 @@ class Order:
         return True
 
     @finder("PUB851")
-    def check(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[Problem]:
+    def check(self, message: wire.AnyMessage, lsn: int | None, xid: int | None) -> Iterator[Problem]:
         self._follows_change = False
         if self._first:
             self._first = False
@@ -167,15 +149,15 @@ class Order:
         if self._late_prepare is not None:
             gid, problem = self._late_prepare
             self._late_prepare = None
-            if not (isinstance(message, CommitPrepared) and message.gid == gid):
+            if not (isinstance(message, wire.CommitPrepared) and message.gid == gid):
                 yield problem
         kind = type(message)
         if self._described and kind not in _MAY_FOLLOW_A_DESCRIPTION:
             self._described.clear()
-            if kind is StreamStop and self.block is not None:
+            if kind is wire.StreamStop and self.block is not None:
                 # Decoding stops wherever it notices that the transaction has been rolled back.
                 self.streamed[self.block].cut_off = True
-            elif kind is not Prepare:
+            elif kind is not wire.Prepare:
                 yield _state("follows a Relation message, but no change of that table was sent")
         yield from _CHECKS[kind](self, message)
         yield from self._row_of_slot(message, lsn, xid)
@@ -190,17 +172,17 @@ class Order:
         elif self.block is not None:
             yield _cut_off("is the last of the capture, which ends inside a streamed block")
 
-    def _begin_of_capture(self, message: AnyMessage) -> Iterator[Problem]:
-        inside = isinstance(message, Insert | Update | Delete | Truncate | Relation | Type | Origin | Commit | Prepare)
-        later = isinstance(message, StreamStop | StreamCommit | StreamPrepare)
-        if isinstance(message, StreamAbort) and not self._features.skips_aborted:
+    def _begin_of_capture(self, message: wire.AnyMessage) -> Iterator[Problem]:
+        inside = isinstance(message, _INSIDE)
+        later = isinstance(message, wire.StreamStop | wire.StreamCommit | wire.StreamPrepare)
+        if isinstance(message, wire.StreamAbort) and not self._features.skips_aborted:
             later = True
-        if isinstance(message, StreamStart) and not message.first_segment:
+        if isinstance(message, wire.StreamStart) and not message.first_segment:
             later = True
         if inside or later:
             self.continued = True
             yield _cut_off("is the first of the capture, which begins inside a transaction")
-        if isinstance(message, StreamStop) or (inside and getattr(message, "xid", None) is not None):
+        if isinstance(message, wire.StreamStop) or (inside and getattr(message, "xid", None) is not None):
             self.block = _UNKNOWN_TRANSACTION
             self.streamed[_UNKNOWN_TRANSACTION] = Streamed()
         elif inside:
@@ -215,15 +197,15 @@ class Order:
             yield _state("comes inside a streamed block, whose Stream Stop is missing")
         self.begun, self.block, self.inside_unknown = None, None, False
 
-    def _begin(self, message: Begin) -> Iterator[Problem]:
+    def _begin(self, message: wire.Begin) -> Iterator[Problem]:
         yield from self._nothing_open()
         self.begun, self._empty, self._last_position, self._end = message, True, 0, message.final_lsn
         if message.final_lsn < self._last_end:
             yield _order("its commit position", message.final_lsn, self._last_end)
 
-    def _commit(self, message: Commit) -> Iterator[Problem]:
+    def _commit(self, message: wire.Commit) -> Iterator[Problem]:
         begun = self.begun
-        if isinstance(begun, Begin):
+        if isinstance(begun, wire.Begin):
             if message.commit_lsn != begun.final_lsn:
                 yield _state(
                     f"commits at {format_lsn(message.commit_lsn)}, but its Begin says {format_lsn(begun.final_lsn)}"
@@ -247,13 +229,13 @@ class Order:
             yield _order("its position", lsn, self._last_end)
         self._last_end = max(self._last_end, end_lsn)
 
-    def _begin_prepare(self, message: BeginPrepare) -> Iterator[Problem]:
+    def _begin_prepare(self, message: wire.BeginPrepare) -> Iterator[Problem]:
         yield from self._nothing_open()
         self.begun, self._empty, self._last_position, self._end = message, False, 0, message.prepare_lsn
 
-    def _prepare(self, message: Prepare) -> Iterator[Problem]:
+    def _prepare(self, message: wire.Prepare) -> Iterator[Problem]:
         begun = self.begun
-        if isinstance(begun, BeginPrepare):
+        if isinstance(begun, wire.BeginPrepare):
             for name in ("prepare_lsn", "end_lsn", "prepare_time", "xid", "gid"):
                 if getattr(begun, name) != getattr(message, name):
                     yield _state(f"has another {name} than its Begin Prepare")
@@ -265,7 +247,7 @@ class Order:
         self.begun, self.inside_unknown = None, False
         yield from self._prepared(message)
 
-    def _prepared(self, message: Prepare | StreamPrepare) -> Iterator[Problem]:
+    def _prepared(self, message: wire.Prepare | wire.StreamPrepare) -> Iterator[Problem]:
         if message.gid in self._gids:
             yield _state(f'prepares "{message.gid}", which is prepared already')
         self._gids.add(message.gid)
@@ -275,11 +257,11 @@ class Order:
         else:
             self._last_end = max(self._last_end, message.end_lsn)
 
-    def _commit_prepared(self, message: CommitPrepared) -> Iterator[Problem]:
+    def _commit_prepared(self, message: wire.CommitPrepared) -> Iterator[Problem]:
         yield from self._finishes(message.gid, "commits")
         yield from self._ends(message.commit_lsn, message.end_lsn)
 
-    def _rollback_prepared(self, message: RollbackPrepared) -> Iterator[Problem]:
+    def _rollback_prepared(self, message: wire.RollbackPrepared) -> Iterator[Problem]:
         yield from self._finishes(message.gid, "rolls back")
         if message.rollback_end_lsn <= self._last_end:
             yield _order("its position", message.rollback_end_lsn, self._last_end)
@@ -302,7 +284,7 @@ class Order:
 
     # Streamed transactions.
 
-    def _stream_start(self, message: StreamStart) -> Iterator[Problem]:
+    def _stream_start(self, message: wire.StreamStart) -> Iterator[Problem]:
         yield from self._nothing_open()
         self.block = message.xid
         known = self.streamed.get(message.xid)
@@ -313,16 +295,16 @@ class Order:
         elif message.first_segment:
             yield _state(f"begins transaction {message.xid}, of which blocks were sent before")
 
-    def _stream_stop(self, message: StreamStop) -> Iterator[Problem]:
+    def _stream_stop(self, message: wire.StreamStop) -> Iterator[Problem]:
         if self.block is None:
             yield _state("ends a streamed block, but none is open")
         self.block = None
 
-    def _stream_commit(self, message: StreamCommit) -> Iterator[Problem]:
+    def _stream_commit(self, message: wire.StreamCommit) -> Iterator[Problem]:
         yield from self._stream_ends(message.xid, "commits")
         yield from self._ends(message.commit_lsn, message.end_lsn)
 
-    def _stream_prepare(self, message: StreamPrepare) -> Iterator[Problem]:
+    def _stream_prepare(self, message: wire.StreamPrepare) -> Iterator[Problem]:
         yield from self._stream_ends(message.xid, "prepares")
         yield from self._prepared(message)
 
@@ -336,7 +318,7 @@ class Order:
             yield _state(f"{verb} transaction {xid}, but a change is missing after a Relation message")
 
     @finder("PUB859")
-    def _stream_abort(self, message: StreamAbort) -> Iterator[Problem]:
+    def _stream_abort(self, message: wire.StreamAbort) -> Iterator[Problem]:
         yield from self._nothing_open()
         streamed = self.streamed.get(message.xid)
         if streamed is None:
@@ -358,27 +340,27 @@ class Order:
 
     # Inside transactions.
 
-    def _change(self, message: Insert | Update | Delete) -> Iterator[Problem]:
+    def _change(self, message: Change) -> Iterator[Problem]:
         yield from self._inside(message)
         self._empty = False
         if self._described and message.relation not in self._described:
             yield _state("follows the Relation message of another table, but no change of that table was sent")
         self._described.clear()
 
-    def _truncate(self, message: Truncate) -> Iterator[Problem]:
+    def _truncate(self, message: wire.Truncate) -> Iterator[Problem]:
         yield from self._inside(message)
         self._empty = False
         if self._described and not self._described & set(message.relations):
             yield _state("follows the Relation message of another table, but no change of that table was sent")
         self._described.clear()
 
-    def _relation(self, message: Relation) -> Iterator[Problem]:
+    def _relation(self, message: wire.Relation) -> Iterator[Problem]:
         yield from self._inside(message)
         if message.oid in self._described:
             yield _state("is sent twice for the same change")
         self._described.add(message.oid)
 
-    def _type(self, message: Type) -> Iterator[Problem]:
+    def _type(self, message: wire.Type) -> Iterator[Problem]:
         yield from self._inside(message)
 
     def _inside(self, message: Any) -> Iterator[Problem]:
@@ -393,26 +375,26 @@ class Order:
             yield _state("comes outside of a transaction")
             self.inside_unknown = True
 
-    def _message(self, message: Message) -> Iterator[Problem]:
+    def _message(self, message: wire.Message) -> Iterator[Problem]:
         if message.transactional:
             yield from self._inside(message)
             self._empty = False
         elif self.begun is not None or self.block is not None:
             yield _state("is a non-transactional message, but comes inside a transaction")
 
-    def _origin(self, message: Origin) -> Iterator[Problem]:
-        if not isinstance(self._previous, Begin | BeginPrepare | StreamStart) and self._previous is not None:
+    def _origin(self, message: wire.Origin) -> Iterator[Problem]:
+        if not isinstance(self._previous, wire.Begin | wire.BeginPrepare | wire.StreamStart | None):
             yield _state("does not follow the begin of a transaction")
 
     # The position and transaction id that the slot's function or the walsender gives with each message.
 
-    def _row_of_slot(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[Problem]:
+    def _row_of_slot(self, message: wire.AnyMessage, lsn: int | None, xid: int | None) -> Iterator[Problem]:
         expected = None
-        if isinstance(message, Commit | StreamCommit | Prepare | StreamPrepare | CommitPrepared):
+        if isinstance(message, _ENDS):
             expected = message.end_lsn
-        elif isinstance(message, RollbackPrepared):
+        elif isinstance(message, wire.RollbackPrepared):
             expected = message.rollback_end_lsn
-        elif lsn and self.begun is not None and isinstance(message, Insert | Update | Delete | Truncate):
+        elif lsn and self.begun is not None and isinstance(message, Change | wire.Truncate):
             if lsn >= self._end:
                 yield _state(f"is at {format_lsn(lsn)}, after the end of its transaction at {format_lsn(self._end)}")
             elif lsn < self._last_position:
@@ -436,25 +418,25 @@ def _order(subject: str, lsn: int, last: int) -> Problem:
     return Problem("PUB851", f"is out of order: {subject}, {format_lsn(lsn)}, is before {format_lsn(last)}")
 
 
-_MAY_FOLLOW_A_DESCRIPTION = frozenset((Relation, Type, Truncate, *_CHANGES))
-_CHECKS: Mapping[type[AnyMessage], Callable[[Order, Any], Iterator[Problem]]] = {
-    Begin: Order._begin,
-    Commit: Order._commit,
-    BeginPrepare: Order._begin_prepare,
-    Prepare: Order._prepare,
-    CommitPrepared: Order._commit_prepared,
-    RollbackPrepared: Order._rollback_prepared,
-    StreamStart: Order._stream_start,
-    StreamStop: Order._stream_stop,
-    StreamCommit: Order._stream_commit,
-    StreamPrepare: Order._stream_prepare,
-    StreamAbort: Order._stream_abort,
-    Insert: Order._change,
-    Update: Order._change,
-    Delete: Order._change,
-    Truncate: Order._truncate,
-    Relation: Order._relation,
-    Type: Order._type,
-    Message: Order._message,
-    Origin: Order._origin,
+_MAY_FOLLOW_A_DESCRIPTION = frozenset((wire.Relation, wire.Type, wire.Truncate, *_CHANGES))
+_CHECKS: Mapping[type[wire.AnyMessage], Callable[[Order, Any], Iterator[Problem]]] = {
+    wire.Begin: Order._begin,
+    wire.Commit: Order._commit,
+    wire.BeginPrepare: Order._begin_prepare,
+    wire.Prepare: Order._prepare,
+    wire.CommitPrepared: Order._commit_prepared,
+    wire.RollbackPrepared: Order._rollback_prepared,
+    wire.StreamStart: Order._stream_start,
+    wire.StreamStop: Order._stream_stop,
+    wire.StreamCommit: Order._stream_commit,
+    wire.StreamPrepare: Order._stream_prepare,
+    wire.StreamAbort: Order._stream_abort,
+    wire.Insert: Order._change,
+    wire.Update: Order._change,
+    wire.Delete: Order._change,
+    wire.Truncate: Order._truncate,
+    wire.Relation: Order._relation,
+    wire.Type: Order._type,
+    wire.Message: Order._message,
+    wire.Origin: Order._origin,
 }

@@ -242,7 +242,7 @@ class RouteCheck:
 
     # Changes.
 
-    def problems(self, message: Insert | Update | Delete) -> Iterator[Problem]:
+    def problems(self, message: Change) -> Iterator[Problem]:
         """Yield the problems of a change, whose rows have the number of columns that they must have."""
         if isinstance(message, Insert):
             return self.insert(message)

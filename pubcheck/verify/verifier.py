@@ -13,29 +13,8 @@ from pubcheck.diagnostics import Operation, Severity
 from pubcheck.postgres.catalog.rows import Relation as Table
 from pubcheck.postgres.replication.subscription_set import combine
 from pubcheck.rulebook import finder
-from pubcheck.stream import (
-    AnyMessage,
-    Begin,
-    BeginPrepare,
-    Commit,
-    CommitPrepared,
-    Decoder,
-    Delete,
-    Insert,
-    Malformed,
-    Message,
-    Prepare,
-    Relation,
-    RollbackPrepared,
-    StreamAbort,
-    StreamCommit,
-    StreamPrepare,
-    StreamStart,
-    StreamStop,
-    Truncate,
-    Type,
-    Update,
-)
+from pubcheck.stream import Decoder
+from pubcheck.stream import messages as wire
 from pubcheck.stream.framing.frame import Frame, FramingError
 from pubcheck.stream.many import Change, alike_changes, mixed_changes
 from pubcheck.verify.options import Options
@@ -66,23 +45,26 @@ class StreamFinding(Struct, frozen=True, kw_only=True):
     help: str | None = None
 
 
-_KINDS: Mapping[type[AnyMessage], str] = {
-    BeginPrepare: "Begin Prepare",
-    CommitPrepared: "Commit Prepared",
-    RollbackPrepared: "Rollback Prepared",
-    StreamStart: "Stream Start",
-    StreamStop: "Stream Stop",
-    StreamCommit: "Stream Commit",
-    StreamAbort: "Stream Abort",
-    StreamPrepare: "Stream Prepare",
+_KINDS: Mapping[type[wire.AnyMessage], str] = {
+    wire.BeginPrepare: "Begin Prepare",
+    wire.CommitPrepared: "Commit Prepared",
+    wire.RollbackPrepared: "Rollback Prepared",
+    wire.StreamStart: "Stream Start",
+    wire.StreamStop: "Stream Stop",
+    wire.StreamCommit: "Stream Commit",
+    wire.StreamAbort: "Stream Abort",
+    wire.StreamPrepare: "Stream Prepare",
 }
 _Named = tuple[Problem, "str | None", "Operation | None"]
 """A problem with the relation and the operation that it is about."""
 
-_ROW_CHANGES = (Insert, Update, Delete)
-_OPERATIONS: Mapping[type[AnyMessage], Operation] = {Insert: "insert", Update: "update", Delete: "delete"}
-_VERSION_2 = (StreamStart, StreamStop, StreamCommit, StreamAbort)
-_VERSION_3 = (BeginPrepare, Prepare, CommitPrepared, RollbackPrepared, StreamPrepare)
+_OPERATIONS: Mapping[type[wire.AnyMessage], Operation] = {
+    wire.Insert: "insert",
+    wire.Update: "update",
+    wire.Delete: "delete",
+}
+_VERSION_2 = (wire.StreamStart, wire.StreamStop, wire.StreamCommit, wire.StreamAbort)
+_VERSION_3 = (wire.BeginPrepare, wire.Prepare, wire.CommitPrepared, wire.RollbackPrepared, wire.StreamPrepare)
 _SECOND_VERSION, _THIRD_VERSION = 2, 3
 
 
@@ -99,7 +81,7 @@ class _Described:
 
     __slots__ = ("acceptances", "acceptances_of_many", "checks", "message", "name", "open")
 
-    def __init__(self, message: Relation, checks: list[RouteCheck], *, is_open: bool) -> None:
+    def __init__(self, message: wire.Relation, checks: list[RouteCheck], *, is_open: bool) -> None:
         self.message, self.checks, self.open = message, checks, is_open
         self.name = shown(message.namespace, message.name)
         is_full = message.replica_identity == "f"
@@ -107,7 +89,7 @@ class _Described:
         by_route = [check.acceptances(is_full=is_full) for check in fitting]
         self.acceptances = {
             kind: _any_of([acceptances[kind] for acceptances in by_route if kind in acceptances])
-            for kind in _ROW_CHANGES
+            for kind in _OPERATIONS
             if any(kind in acceptances for acceptances in by_route)
         }
         """Functions by kind of change; they return True for changes that are certainly right."""
@@ -163,21 +145,21 @@ class Verifier:
         self._decode = self._decoder.decode
         self._order = Order(publisher.major, options.origin)
         self._accept_change = self._order.accept_change
-        self._at_ends: Mapping[type[AnyMessage], Callable[[Any, int | None, int | None], bool]] = {
-            Begin: self._order.accept_begin,
-            Commit: self._order.accept_commit,
+        self._at_ends: Mapping[type[wire.AnyMessage], Callable[[Any, int | None, int | None], bool]] = {
+            wire.Begin: self._order.accept_begin,
+            wire.Commit: self._order.accept_commit,
         }
         self._described: dict[int, _Described] = {}
-        self._acceptances: dict[type[AnyMessage], dict[int, Acceptance]] = {kind: {} for kind in _ROW_CHANGES}
+        self._acceptances: dict[type[wire.AnyMessage], dict[int, Acceptance]] = {kind: {} for kind in _OPERATIONS}
         """Those of the described relations, by kind of change and OID."""
         self._by_transaction: dict[int, dict[int, _Described]] = {}
         """Relations that streamed transactions described: the others know them only once these have committed."""
-        self._types: dict[int, Type] = {}
+        self._types: dict[int, wire.Type] = {}
         self._new_types: list[int] = []
         self._undescribed: set[int] = set()
         self._route_checks: dict[int, RouteCheck] = {}
         self._number = 0
-        self.last: AnyMessage | None = None
+        self.last: wire.AnyMessage | None = None
         """The last message, unless it was malformed."""
 
     def check(self, frame: Frame) -> Sequence[StreamFinding]:
@@ -186,7 +168,7 @@ class Verifier:
         lsn, xid, data, _ = frame
         try:
             message = self.last = self._decode(data)
-        except Malformed as malformed:
+        except wire.Malformed as malformed:
             self.last = None
             return [self._malformed(frame, malformed)]
         kind = message.__class__
@@ -278,13 +260,13 @@ class Verifier:
         accepts = self._acceptances[change.__class__].get(change.relation)
         return accepts is not None and accepts(change)
 
-    def _findings(self, frame: Frame, message: AnyMessage) -> list[StreamFinding]:
+    def _findings(self, frame: Frame, message: wire.AnyMessage) -> list[StreamFinding]:
         return [
             self._finding(frame, message, problem, name, operation)
             for problem, name, operation in self._problems(message, frame.lsn, frame.xid)
         ]
 
-    def _streamed_acceptance(self, message: Insert | Update | Delete) -> Acceptance | None:
+    def _streamed_acceptance(self, message: Change) -> Acceptance | None:
         described = self._find(message.relation)
         return None if described is None else described.acceptances.get(message.__class__)
 
@@ -298,7 +280,7 @@ class Verifier:
                     acceptances[oid] = relation.acceptances[kind]
 
     @finder("PUB850")
-    def _malformed(self, frame: Frame, malformed: Malformed) -> StreamFinding:
+    def _malformed(self, frame: Frame, malformed: wire.Malformed) -> StreamFinding:
         return StreamFinding(
             rule="PUB850",
             message=f"is malformed: {malformed}",
@@ -310,7 +292,7 @@ class Verifier:
         )
 
     def _finding(
-        self, frame: Frame, message: AnyMessage, problem: Problem, name: str | None, operation: Operation | None
+        self, frame: Frame, message: wire.AnyMessage, problem: Problem, name: str | None, operation: Operation | None
     ) -> StreamFinding:
         return StreamFinding(
             rule=problem.rule,
@@ -333,29 +315,29 @@ class Verifier:
         for problem in self._order.end():
             yield StreamFinding(rule=problem.rule, message=problem.text, number=self._number, severity=problem.severity)
 
-    def _problems(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[_Named]:
+    def _problems(self, message: wire.AnyMessage, lsn: int | None, xid: int | None) -> Iterator[_Named]:
         for problem in self._of_options(message):
             yield problem, None, None
         for problem in self._order.check(message, lsn, xid):
             yield problem, None, None
-        if isinstance(message, Insert | Update | Delete):
+        if isinstance(message, Change):
             yield from self._change(message)
-        elif isinstance(message, Relation):
+        elif isinstance(message, wire.Relation):
             yield from self._relation(message)
-        elif isinstance(message, Type):
+        elif isinstance(message, wire.Type):
             self._types[message.oid] = message
             self._new_types.append(message.oid)
-        elif isinstance(message, Truncate):
+        elif isinstance(message, wire.Truncate):
             yield from self._truncate(message)
-        elif isinstance(message, StreamCommit | StreamPrepare):
+        elif isinstance(message, wire.StreamCommit | wire.StreamPrepare):
             self._describe(self._by_transaction.pop(message.xid, {}))
-        elif isinstance(message, StreamAbort) and message.xid == message.subxid:
+        elif isinstance(message, wire.StreamAbort) and message.xid == message.subxid:
             self._by_transaction.pop(message.xid, None)
 
     # Options.
 
     @finder("PUB852", "PUB859")
-    def _of_options(self, message: AnyMessage) -> Iterator[Problem]:
+    def _of_options(self, message: wire.AnyMessage) -> Iterator[Problem]:
         options = self._options
         version = options.proto_version
         if version is not None:
@@ -372,26 +354,26 @@ class Verifier:
                 else:
                     yield Problem("PUB852", f"is of protocol version {needed}, but version {version} was requested")
                 return
-        if options.streaming == "off" and isinstance(message, StreamStart):
+        if options.streaming == "off" and isinstance(message, wire.StreamStart):
             yield Problem("PUB852", "begins a streamed block, but the stream was requested without streaming")
-        if isinstance(message, StreamAbort) and options.streaming in ("on", "parallel"):
+        if isinstance(message, wire.StreamAbort) and options.streaming in ("on", "parallel"):
             long = message.abort_lsn is not None
             if long != (options.streaming == "parallel"):
                 has = "has" if long else "lacks"
                 yield Problem("PUB852", f"{has} position and time, but streaming = {options.streaming} was requested")
-        if options.messages is False and isinstance(message, Message):
+        if options.messages is False and isinstance(message, wire.Message):
             yield Problem("PUB852", "is a logical message, but the stream was requested without messages")
-        if options.binary is False and isinstance(message, Insert | Update | Delete):
+        if options.binary is False and isinstance(message, Change):
             rows = (getattr(message, "new", None), getattr(message, "old", None))
             if any(isinstance(value, bytes) for row in rows if row is not None for value in row):
                 yield Problem("PUB852", "has a binary value, but the stream was requested without binary")
 
-    def _is_stray(self, message: AnyMessage) -> bool:
-        return isinstance(message, StreamAbort) and message.xid not in self._order.streamed
+    def _is_stray(self, message: wire.AnyMessage) -> bool:
+        return isinstance(message, wire.StreamAbort) and message.xid not in self._order.streamed
 
     # Relations.
 
-    def _relation(self, message: Relation) -> Iterator[_Named]:
+    def _relation(self, message: wire.Relation) -> Iterator[_Named]:
         routes, problem = matching(self._publisher, message, self._types, self._publications)
         # Most partitions are alike.
         checks = {check.signature: check for check in map(self._check_of, routes)}
@@ -437,7 +419,7 @@ class Verifier:
 
     # Changes.
 
-    def _change(self, message: Insert | Update | Delete) -> Iterator[_Named]:
+    def _change(self, message: Change) -> Iterator[_Named]:
         described = self._find(message.relation)
         if described is None:
             yield from self._missing(message.relation)
@@ -459,7 +441,7 @@ class Verifier:
                 yield problem, name, operation
 
     @finder("PUB854")
-    def _of_routes(self, described: _Described, message: Insert | Update | Delete) -> list[Problem]:
+    def _of_routes(self, described: _Described, message: Change) -> list[Problem]:
         """The problems by the route that has the fewest; none if there is a route without any."""
         fewest: list[Problem] | None = None
         for check in described.checks:
@@ -479,7 +461,7 @@ class Verifier:
             return [Problem("PUB854", text, publications=names)]
         return fewest if all(check.route.certain for check in described.checks) else []
 
-    def _truncate(self, message: Truncate) -> Iterator[_Named]:
+    def _truncate(self, message: wire.Truncate) -> Iterator[_Named]:
         for oid in message.relations:
             described = self._find(oid)
             if described is None:
@@ -492,7 +474,7 @@ class Verifier:
             yield Problem("PUB851", "names a relation twice"), None, "truncate"
 
 
-def kind_of(message: AnyMessage) -> str:
+def kind_of(message: wire.AnyMessage) -> str:
     """Return the name of a message in PostgreSQL's documentation."""
     return _KINDS.get(type(message), type(message).__name__)
 

@@ -1,4 +1,4 @@
-"""Values of PL/pgSQL expressions and rows of queries as far as they are known: None is NULL, UNKNOWN any unknown value."""
+"""Values of PL/pgSQL expressions and rows of queries: None is NULL, UNKNOWN what cannot be known."""
 
 from __future__ import annotations
 

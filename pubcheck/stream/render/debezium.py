@@ -12,18 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from pubcheck.stream.messages import (
-    UNCHANGED_TOAST,
-    Column,
-    Delete,
-    Insert,
-    Message,
-    Relation,
-    Row,
-    Truncate,
-    Update,
-    Value,
-)
+from pubcheck.stream import messages as wire
 from pubcheck.stream.render.binary import text_of
 from pubcheck.stream.render.events import Event, Events
 from pubcheck.stream.render.jsonl import json_line
@@ -41,21 +30,21 @@ _TIMESTAMP = re.compile(r"(\d{4,6}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:(
 def render(event: Event, events: Events) -> Iterator[str]:
     """Yield the change events of a message; none for messages that are not changes."""
     message = event.message
-    if isinstance(message, Insert | Update | Delete):
+    if isinstance(message, wire.Insert | wire.Update | wire.Delete):
         relation = event.relations.get(message.relation)
-        before = None if isinstance(message, Insert) or message.old is None else _object(message.old, relation)
-        after = None if isinstance(message, Delete) else _object(message.new, relation)
-        op = "c" if isinstance(message, Insert) else "u" if isinstance(message, Update) else "d"
+        before = None if isinstance(message, wire.Insert) or message.old is None else _object(message.old, relation)
+        after = None if isinstance(message, wire.Delete) else _object(message.new, relation)
+        op = "c" if isinstance(message, wire.Insert) else "u" if isinstance(message, wire.Update) else "d"
         yield json_line({"before": before, "after": after, **_envelope(event, relation, op)})
-    elif isinstance(message, Truncate):
+    elif isinstance(message, wire.Truncate):
         for oid in message.relations:
             yield json_line({"before": None, "after": None, **_envelope(event, event.relations.get(oid), "t")})
-    elif isinstance(message, Message):
+    elif isinstance(message, wire.Message):
         content = {"prefix": message.prefix, "content": _base64(message.content)}
         yield json_line({**_envelope(event, None, "m"), "message": content})
 
 
-def _envelope(event: Event, relation: Relation | None, op: str) -> dict[str, Any]:
+def _envelope(event: Event, relation: wire.Relation | None, op: str) -> dict[str, Any]:
     milliseconds = None if event.commit_time is None else _EPOCH + event.commit_time // 1000
     source = {
         "version": "pubcheck",
@@ -73,16 +62,16 @@ def _envelope(event: Event, relation: Relation | None, op: str) -> dict[str, Any
     return {"source": source, "op": op, "ts_ms": milliseconds, "transaction": None}
 
 
-def _object(row: Row, relation: Relation | None) -> dict[str, Any]:
+def _object(row: wire.Row, relation: wire.Relation | None) -> dict[str, Any]:
     if relation is None or len(relation.columns) != len(row):
         return {str(number): _value(value, None) for number, value in enumerate(row, 1)}
     return {column.name: _value(value, column) for column, value in zip(relation.columns, row, strict=True)}
 
 
-def _value(value: Value, column: Column | None) -> Any:
+def _value(value: wire.Value, column: wire.Column | None) -> Any:
     if value is None:
         return None
-    if value is UNCHANGED_TOAST:
+    if value is wire.UNCHANGED_TOAST:
         return UNAVAILABLE
     if isinstance(value, bytes):
         text = None if column is None else text_of(value, column.type_oid)

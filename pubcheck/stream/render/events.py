@@ -7,24 +7,11 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from pubcheck.stream import messages as wire
 from pubcheck.stream.decode import Decoder, Streaming
 from pubcheck.stream.framing.frame import Frame
-from pubcheck.stream.messages import (
-    AnyMessage,
-    Begin,
-    BeginPrepare,
-    Commit,
-    Delete,
-    Insert,
-    Prepare,
-    Relation,
-    StreamStart,
-    StreamStop,
-    Type,
-    Update,
-)
 
-Matcher: TypeAlias = Callable[[Insert | Update | Delete], Relation | None]
+Matcher: TypeAlias = Callable[[wire.Insert | wire.Update | wire.Delete], wire.Relation | None]
 """Returns the relation of a change that the stream has not described, or None."""
 
 TypeNamer: TypeAlias = Callable[[int, int], str | None]
@@ -38,10 +25,10 @@ class Event(Struct, frozen=True):
     """
 
     frame: Frame
-    message: AnyMessage
+    message: wire.AnyMessage
     xid: int | None
     commit_time: int | None
-    relations: Mapping[int, Relation]
+    relations: Mapping[int, wire.Relation]
 
 
 class Events:
@@ -54,24 +41,24 @@ class Events:
         self._match = match
         self._type_name = type_name
         self._types: dict[int, str] = {}
-        self._matched: dict[int, Relation | None] = {}
+        self._matched: dict[int, wire.Relation | None] = {}
         self._xid: int | None = None
         self._commit_time: int | None = None
 
     def event(self, frame: Frame) -> Event:
         """Return the event of a frame. Raises Malformed."""
         message = self._decoder.decode(frame.data)
-        if isinstance(message, Begin):
+        if isinstance(message, wire.Begin):
             self._xid, self._commit_time = message.xid, message.commit_time
-        elif isinstance(message, StreamStart | BeginPrepare):
+        elif isinstance(message, wire.StreamStart | wire.BeginPrepare):
             self._xid, self._commit_time = message.xid, None
-        elif isinstance(message, Type):
+        elif isinstance(message, wire.Type):
             self._types[message.oid] = f"{message.namespace}.{message.name}" if message.namespace else message.name
         xid = self._xid
         if xid is None:
             xid = frame.xid if frame.xid is not None else getattr(message, "xid", None)
         event = Event(frame, message, xid, self._commit_time, self._relations(message))
-        if isinstance(message, Commit | Prepare | StreamStop):
+        if isinstance(message, wire.Commit | wire.Prepare | wire.StreamStop):
             self._xid = self._commit_time = None
         return event
 
@@ -82,13 +69,13 @@ class Events:
             name = self._type_name(oid, modifier)
         return f"type {oid}" if name is None else name
 
-    def _relations(self, message: AnyMessage) -> Mapping[int, Relation]:
-        if isinstance(message, Insert | Update | Delete):
+    def _relations(self, message: wire.AnyMessage) -> Mapping[int, wire.Relation]:
+        if isinstance(message, wire.Insert | wire.Update | wire.Delete):
             oids: tuple[int, ...] = (message.relation,)
         else:
             oids = getattr(message, "relations", ())
         relations = {oid: relation for oid in oids if (relation := self._decoder.relation(oid)) is not None}
-        if not relations and self._match is not None and isinstance(message, Insert | Update | Delete):
+        if not relations and self._match is not None and isinstance(message, wire.Insert | wire.Update | wire.Delete):
             self._matched[message.relation] = self._match(message)
         for oid in oids:
             matched = self._matched.get(oid)
@@ -97,6 +84,6 @@ class Events:
         return relations
 
 
-def relation_name(relation: Relation) -> str:
+def relation_name(relation: wire.Relation) -> str:
     """Return the name of a relation with its schema."""
     return f"{relation.namespace or 'pg_catalog'}.{relation.name}"

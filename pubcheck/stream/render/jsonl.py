@@ -8,18 +8,8 @@ from typing import Any
 
 import msgspec
 
+from pubcheck.stream import messages as wire
 from pubcheck.stream.lsn import format_lsn, format_time
-from pubcheck.stream.messages import (
-    UNCHANGED_TOAST,
-    AnyMessage,
-    Delete,
-    Insert,
-    Message,
-    Relation,
-    Row,
-    Truncate,
-    Update,
-)
 from pubcheck.stream.render.binary import text_of
 from pubcheck.stream.render.events import Event, Events, relation_name
 
@@ -35,9 +25,9 @@ def render(event: Event, events: Events) -> Iterator[str]:
         "lsn": None if lsn is None else format_lsn(lsn),
         "xid": event.xid,
     }
-    if isinstance(message, Insert | Update | Delete):
+    if isinstance(message, wire.Insert | wire.Update | wire.Delete):
         document |= _change(message, event)
-    elif isinstance(message, Truncate):
+    elif isinstance(message, wire.Truncate):
         relations = (event.relations.get(oid) for oid in message.relations)
         document["relations"] = [relation and relation_name(relation) for relation in relations]
         document["relation_oids"] = message.relations
@@ -50,7 +40,7 @@ def render(event: Event, events: Events) -> Iterator[str]:
     yield json_line(document)
 
 
-def kind_name(message: AnyMessage) -> str:
+def kind_name(message: wire.AnyMessage) -> str:
     """Return the name of a message's format, such as stream_commit."""
     return _WORD.sub("_", type(message).__name__).lower()
 
@@ -67,7 +57,7 @@ def _fields(message: Any, events: Events) -> dict[str, Any]:
             value = format_time(value)
         elif field == "content":
             value = value.hex()
-        elif isinstance(message, Relation) and field == "columns":
+        elif isinstance(message, wire.Relation) and field == "columns":
             value = [
                 {
                     "name": column.name,
@@ -79,7 +69,7 @@ def _fields(message: Any, events: Events) -> dict[str, Any]:
                 for column in message.columns
             ]
         fields[field] = value
-    if isinstance(message, Message):
+    if isinstance(message, wire.Message):
         fields["text"] = _text_of(message.content)
     return fields
 
@@ -91,7 +81,7 @@ def _text_of(content: bytes) -> str | None:
         return None
 
 
-def _change(message: Insert | Update | Delete, event: Event) -> dict[str, Any]:
+def _change(message: wire.Insert | wire.Update | wire.Delete, event: Event) -> dict[str, Any]:
     """Rows are objects by column name or, for an unknown relation, by position. Columns whose values are not sent are
     left out and listed, as are those whose values are hex."""
     relation = event.relations.get(message.relation)
@@ -100,14 +90,14 @@ def _change(message: Insert | Update | Delete, event: Event) -> dict[str, Any]:
         "relation": None if relation is None else relation_name(relation),
         "relation_oid": message.relation,
     }
-    if not isinstance(message, Insert):
+    if not isinstance(message, wire.Insert):
         document["old_kind"] = {"K": "key", "O": "full", None: None}[message.old_kind]
         old = message.old
         if old is not None and message.old_kind == "K":
             document["old"] = _object(old, relation, lists, key_only=True)
         else:
             document["old"] = None if old is None else _object(old, relation, lists)
-    if not isinstance(message, Delete):
+    if not isinstance(message, wire.Delete):
         document["new"] = _object(message.new, relation, lists)
     document["unchanged"] = lists["unchanged"]
     document |= {name: columns for name, columns in lists.items() if columns and name != "unchanged"}
@@ -115,7 +105,7 @@ def _change(message: Insert | Update | Delete, event: Event) -> dict[str, Any]:
 
 
 def _object(
-    row: Row, relation: Relation | None, lists: dict[str, list[str]], *, key_only: bool = False
+    row: wire.Row, relation: wire.Relation | None, lists: dict[str, list[str]], *, key_only: bool = False
 ) -> dict[str, str | None]:
     columns = relation.columns if relation is not None and len(relation.columns) == len(row) else None
     document: dict[str, str | None] = {}
@@ -126,7 +116,7 @@ def _object(
             if key_only and not (columns is not None and columns[index].key):
                 continue
             text = None
-        elif value is UNCHANGED_TOAST:
+        elif value is wire.UNCHANGED_TOAST:
             lists["unchanged"].append(name)
             continue
         elif isinstance(value, bytes):

@@ -6,33 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pubcheck.stream import messages as wire
 from pubcheck.stream.lsn import format_lsn, format_time
-from pubcheck.stream.messages import (
-    UNCHANGED_TOAST,
-    AnyMessage,
-    Begin,
-    BeginPrepare,
-    Column,
-    Commit,
-    CommitPrepared,
-    Delete,
-    Insert,
-    Message,
-    Origin,
-    Prepare,
-    Relation,
-    RollbackPrepared,
-    Row,
-    StreamAbort,
-    StreamCommit,
-    StreamPrepare,
-    StreamStart,
-    StreamStop,
-    Truncate,
-    Type,
-    Update,
-    Value,
-)
 from pubcheck.stream.render.binary import text_of
 from pubcheck.stream.render.events import Event, Events
 
@@ -51,7 +26,7 @@ def render(event: Event, events: Events) -> Iterator[str]:
     yield f"{lsn:<11} {xid:<7} {_LINES[type(event.message)](event.message, event, events)}\n"
 
 
-def _relation(message: Relation, event: Event, events: Events) -> str:
+def _relation(message: wire.Relation, event: Event, events: Events) -> str:
     columns = ", ".join(
         f"{name(column.name)}{'*' if column.key else ''} {events.type_name(column.type_oid, column.type_modifier)}"
         for column in message.columns
@@ -59,12 +34,12 @@ def _relation(message: Relation, event: Event, events: Events) -> str:
     return f"RELATION {qualified(message)} identity {message.replica_identity} ({columns}){_own_xid(message, event)}"
 
 
-def _insert(message: Insert, event: Event, events: Events) -> str:
+def _insert(message: wire.Insert, event: Event, events: Events) -> str:
     relation, columns = _described(event, message.relation, message.new)
     return f"INSERT {relation} {_row(message.new, columns)}{_own_xid(message, event)}"
 
 
-def _update(message: Update, event: Event, events: Events) -> str:
+def _update(message: wire.Update, event: Event, events: Events) -> str:
     relation, columns = _described(event, message.relation, message.new)
     new = _row(message.new, columns)
     if message.old is not None:
@@ -72,72 +47,72 @@ def _update(message: Update, event: Event, events: Events) -> str:
     return f"UPDATE {relation} {new}{_own_xid(message, event)}"
 
 
-def _delete(message: Delete, event: Event, events: Events) -> str:
+def _delete(message: wire.Delete, event: Event, events: Events) -> str:
     relation, columns = _described(event, message.relation, message.old)
     return f"DELETE {relation} {_old(message, columns)}{_own_xid(message, event)}"
 
 
-def _truncate(message: Truncate, event: Event, events: Events) -> str:
+def _truncate(message: wire.Truncate, event: Event, events: Events) -> str:
     names = ", ".join(_described(event, oid, None)[0] for oid in message.relations)
     options = (" CASCADE" if message.cascade else "") + (" RESTART IDENTITY" if message.restart_identity else "")
     return f"TRUNCATE {names}{options}{_own_xid(message, event)}"
 
 
-def _message(message: Message, event: Event, events: Events) -> str:
+def _message(message: wire.Message, event: Event, events: Events) -> str:
     kind = "transactional" if message.transactional else "not transactional"
     content = content_text(message.content)
     return f"MESSAGE {literal(message.prefix)} ({kind}) {content}{_own_xid(message, event)}"
 
 
-def _stream_abort(message: StreamAbort, event: Event, events: Events) -> str:
+def _stream_abort(message: wire.StreamAbort, event: Event, events: Events) -> str:
     subtransaction = f" subtransaction {message.subxid}" if message.subxid != message.xid else ""
     time = "" if message.abort_time is None else f" at {format_time(message.abort_time)}"
     return f"STREAM ABORT {message.xid}{subtransaction}{time}"
 
 
 def _prepared(verb: str) -> Callable[[Any, Event, Events], str]:
-    def line(message: BeginPrepare | Prepare | StreamPrepare, event: Event, events: Events) -> str:
+    def line(message: wire.BeginPrepare | wire.Prepare | wire.StreamPrepare, event: Event, events: Events) -> str:
         return f"{verb} {literal(message.gid)} {message.xid} at {format_time(message.prepare_time)}"
 
     return line
 
 
-_LINES: Mapping[type[AnyMessage], Callable[[Any, Event, Events], str]] = {
-    Begin: lambda message, event, events: (
+_LINES: Mapping[type[wire.AnyMessage], Callable[[Any, Event, Events], str]] = {
+    wire.Begin: lambda message, event, events: (
         f"BEGIN {message.xid} at {format_time(message.commit_time)}, commits at {format_lsn(message.final_lsn)}"
     ),
-    Message: _message,
-    Commit: lambda message, event, events: f"COMMIT, ends at {format_lsn(message.end_lsn)}",
-    Origin: lambda message, event, events: f"ORIGIN {literal(message.name)} at {format_lsn(message.lsn)}",
-    Relation: _relation,
-    Type: lambda message, event, events: (
+    wire.Message: _message,
+    wire.Commit: lambda message, event, events: f"COMMIT, ends at {format_lsn(message.end_lsn)}",
+    wire.Origin: lambda message, event, events: f"ORIGIN {literal(message.name)} at {format_lsn(message.lsn)}",
+    wire.Relation: _relation,
+    wire.Type: lambda message, event, events: (
         f"TYPE {name(message.namespace or 'pg_catalog')}.{name(message.name)}{_own_xid(message, event)}"
     ),
-    Insert: _insert,
-    Update: _update,
-    Delete: _delete,
-    Truncate: _truncate,
-    StreamStart: lambda message, event, events: (
+    wire.Insert: _insert,
+    wire.Update: _update,
+    wire.Delete: _delete,
+    wire.Truncate: _truncate,
+    wire.StreamStart: lambda message, event, events: (
         f"STREAM START {message.xid}{' (first block)' if message.first_segment else ''}"
     ),
-    StreamStop: lambda message, event, events: "STREAM STOP",
-    StreamCommit: lambda message, event, events: (
+    wire.StreamStop: lambda message, event, events: "STREAM STOP",
+    wire.StreamCommit: lambda message, event, events: (
         f"STREAM COMMIT {message.xid} at {format_time(message.commit_time)}, ends at {format_lsn(message.end_lsn)}"
     ),
-    StreamAbort: _stream_abort,
-    BeginPrepare: _prepared("BEGIN PREPARE"),
-    Prepare: _prepared("PREPARE"),
-    CommitPrepared: lambda message, event, events: (
+    wire.StreamAbort: _stream_abort,
+    wire.BeginPrepare: _prepared("BEGIN PREPARE"),
+    wire.Prepare: _prepared("PREPARE"),
+    wire.CommitPrepared: lambda message, event, events: (
         f"COMMIT PREPARED {literal(message.gid)} {message.xid} at {format_time(message.commit_time)}"
     ),
-    RollbackPrepared: lambda message, event, events: (
+    wire.RollbackPrepared: lambda message, event, events: (
         f"ROLLBACK PREPARED {literal(message.gid)} {message.xid} at {format_time(message.rollback_time)}"
     ),
-    StreamPrepare: _prepared("STREAM PREPARE"),
+    wire.StreamPrepare: _prepared("STREAM PREPARE"),
 }
 
 
-def _described(event: Event, oid: int, row: Row | None) -> tuple[str, tuple[Column, ...] | None]:
+def _described(event: Event, oid: int, row: wire.Row | None) -> tuple[str, tuple[wire.Column, ...] | None]:
     """Return the name of a relation, and its columns if they fit the row."""
     relation = event.relations.get(oid)
     if relation is None:
@@ -147,7 +122,7 @@ def _described(event: Event, oid: int, row: Row | None) -> tuple[str, tuple[Colu
     return qualified(relation), relation.columns
 
 
-def _old(message: Update | Delete, columns: tuple[Column, ...] | None) -> str:
+def _old(message: wire.Update | wire.Delete, columns: tuple[wire.Column, ...] | None) -> str:
     row = message.old or ()
     if message.old_kind == "O":
         return f"old({_row(row, columns)})"
@@ -155,7 +130,7 @@ def _old(message: Update | Delete, columns: tuple[Column, ...] | None) -> str:
     return f"key({_row(row, columns, in_key)})"
 
 
-def _row(row: Row, columns: tuple[Column, ...] | None, shown: list[bool] | None = None) -> str:
+def _row(row: wire.Row, columns: tuple[wire.Column, ...] | None, shown: list[bool] | None = None) -> str:
     parts = []
     for index, value in enumerate(row):
         if shown is None or shown[index]:
@@ -164,10 +139,10 @@ def _row(row: Row, columns: tuple[Column, ...] | None, shown: list[bool] | None 
     return " ".join(parts)
 
 
-def _value(value: Value, column: Column | None) -> str:
+def _value(value: wire.Value, column: wire.Column | None) -> str:
     if value is None:
         return "NULL"
-    if value is UNCHANGED_TOAST:
+    if value is wire.UNCHANGED_TOAST:
         return "<unchanged>"
     if isinstance(value, bytes):
         text = None if column is None else text_of(value, column.type_oid)
@@ -183,7 +158,7 @@ def _own_xid(message: Any, event: Event) -> str:
     return f" (subtransaction {message.xid})" if message.xid not in (None, event.xid) else ""
 
 
-def qualified(relation: Relation) -> str:
+def qualified(relation: wire.Relation) -> str:
     """Return the name of a relation with its schema, quoted where SQL needs that."""
     return f"{name(relation.namespace or 'pg_catalog')}.{name(relation.name)}"
 
