@@ -79,20 +79,9 @@ class Version(dict[int, Any]):
     """
 
     __slots__ = (
-        "base",
-        "cmax",
-        "cmin",
-        "compressed",
-        "external",
-        "locks",
-        "place",
-        "root",
-        "size",
-        "successor",
-        "table",
-        "xmax",
-        "xmin",
-    )
+        "base", "cmax", "cmin", "compressed", "external", "locks", "place", "root", "size", "successor", "table",
+        "xmax", "xmin",
+    )  # fmt: skip
 
     def __init__(self, values: dict[int, Any], size: int, xmin: int, cmin: int) -> None:
         super().__init__(values)

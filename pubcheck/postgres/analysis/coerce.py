@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pubcheck.postgres import input
+from pubcheck.postgres import input, oids
 from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.pathways import (
@@ -20,15 +20,6 @@ from pubcheck.postgres.analysis.pathways import (
 from pubcheck.postgres.analysis.polymorphic import consistent
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import NO_CAST, TYPES_UNMATCHED, ServerError, Unknowable
-from pubcheck.postgres.oids import (
-    BOOL,
-    INT4,
-    INTERNAL,
-    INTERVAL,
-    POLYMORPHIC,
-    RECORD,
-    RECORD_ARRAY,
-)
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
 from pubcheck.postgres.session.syscache import SysCache
 
@@ -39,7 +30,7 @@ def can_coerce_type(p: ParseState, inputs: Sequence[int], targets: Sequence[int]
     for source, target in zip(inputs, targets, strict=True):
         if source == target:
             continue
-        if target in POLYMORPHIC:
+        if target in oids.POLYMORPHIC:
             generic = True
         elif not can_coerce(cache, source, target, context):
             return False
@@ -84,7 +75,7 @@ def coerce_type(
     if source == target or target in _ANYTHING:
         return node
     cache = p.cache
-    if target in POLYMORPHIC and source != UNKNOWN:
+    if target in oids.POLYMORPHIC and source != UNKNOWN:
         base, _ = cache.base_type(source)
         return node if base == source else _relabel(node, base, -1, form, location)
     if source == UNKNOWN and node.node == "Const":
@@ -100,9 +91,9 @@ def coerce_type(
             return _coerce_to_domain(p, result, base, base_typmod, target, context, form, location)
         result = _coerce_to_domain(p, node, base, base_typmod, target, context, form, location)
         return result if result is not node else _relabel(node, target, -1, form, location)
-    if source == RECORD and is_complex(cache, target):
+    if source == oids.RECORD and is_complex(cache, target):
         return _record_to_complex(p, node, target, context, form, location)
-    if target in (RECORD, RECORD_ARRAY):
+    if target in (oids.RECORD, oids.RECORD_ARRAY):
         return node
     if _inherits(cache, source, target):
         base, _ = cache.base_type(source)
@@ -122,8 +113,8 @@ def _read_literal(p: ParseState, node: Expr, target: int, typmod: int, context: 
     """A literal of type unknown, read by the input function of the type it meets."""
     base, base_typmod = p.cache.base_type(target, typmod)
     row = p.cache.type(base)
-    input_typmod = base_typmod if base == INTERVAL else -1
-    if node.null and base != INTERNAL:  # whose input function is not strict, and refuses NULL too
+    input_typmod = base_typmod if base == oids.INTERVAL else -1
+    if node.null and base != oids.INTERNAL:  # whose input function is not strict, and refuses NULL too
         value = None
     else:
         try:
@@ -200,9 +191,9 @@ def _build(
         args = [node]
         parameter_count = len(p.cache.proc(function).arguments)
         if parameter_count >= 2:
-            args.append(Expr("Const", INT4, value=typmod))
+            args.append(Expr("Const", oids.INT4, value=typmod))
         if parameter_count == 3:
-            args.append(Expr("Const", BOOL, value=context == "e"))
+            args.append(Expr("Const", oids.BOOL, value=context == "e"))
         # exprIsLengthCoercion: the result of a length coercion has that length.
         shown = typmod if parameter_count >= 2 else -1
         return Expr("FuncExpr", target, args, location, typmod=shown, functions=(function,), form=form)
@@ -237,7 +228,7 @@ def _record_to_complex(p: ParseState, node: Expr, target: int, context: str, for
     number = 0
     for field in fields:
         if field.dropped:
-            args.append(Expr("Const", INT4, null=True))
+            args.append(Expr("Const", oids.INT4, null=True))
             continue
         if number == len(values):
             raise refuse("Input has too few columns.")
@@ -267,7 +258,7 @@ def location_of(node: Expr) -> int:
 
 def coerce_to_boolean(p: ParseState, node: Expr, construct: str) -> Expr:
     """Raises ServerError 42804 (coerce_to_boolean)."""
-    return coerce_to_specific_type(p, node, BOOL, construct)
+    return coerce_to_specific_type(p, node, oids.BOOL, construct)
 
 
 def coerce_to_specific_type(p: ParseState, node: Expr, target: int, construct: str) -> Expr:

@@ -17,25 +17,11 @@ _OF_ARGUMENT = frozenset(
 """Nodes whose place is that of their first operand."""
 _LEFTMOST = frozenset(
     (
-        "FuncExpr",
-        "NamedArgExpr",
-        "OpExpr",
-        "DistinctExpr",
-        "NullIfExpr",
-        "ScalarArrayOpExpr",
-        "BoolExpr",
-        "SubLink",
-        "RelabelType",
-        "CoerceViaIO",
-        "ArrayCoerceExpr",
-        "ConvertRowtypeExpr",
-        "JsonExpr",
-        "NullTest",
-        "BooleanTest",
-        "CoerceToDomain",
-        "XmlExpr",
+        "FuncExpr", "NamedArgExpr", "OpExpr", "DistinctExpr", "NullIfExpr", "ScalarArrayOpExpr", "BoolExpr", "SubLink",
+        "RelabelType", "CoerceViaIO", "ArrayCoerceExpr", "ConvertRowtypeExpr", "JsonExpr", "NullTest", "BooleanTest",
+        "CoerceToDomain", "XmlExpr",
     )
-)
+)  # fmt: skip
 """Nodes that look at their own place and at that of their first operand that has one."""
 
 
@@ -103,34 +89,12 @@ def node_location(node: Node | None) -> int:
 
 _PLACED = frozenset(
     (
-        "A_ArrayExpr",
-        "A_Const",
-        "A_Expr",
-        "BoolExpr",
-        "BooleanTest",
-        "CaseExpr",
-        "CoalesceExpr",
-        "ColumnRef",
-        "FuncCall",
-        "GroupingFunc",
-        "JsonArrayConstructor",
-        "JsonArrayQueryConstructor",
-        "JsonIsPredicate",
-        "JsonObjectConstructor",
-        "MergeSupportFunc",
-        "MinMaxExpr",
-        "NamedArgExpr",
-        "NullTest",
-        "ParamRef",
-        "RowExpr",
-        "SQLValueFunction",
-        "SetToDefault",
-        "SubLink",
-        "TypeCast",
-        "XmlExpr",
-        "XmlSerialize",
+        "A_ArrayExpr", "A_Const", "A_Expr", "BoolExpr", "BooleanTest", "CaseExpr", "CoalesceExpr", "ColumnRef",
+        "FuncCall", "GroupingFunc", "JsonArrayConstructor", "JsonArrayQueryConstructor", "JsonIsPredicate",
+        "JsonObjectConstructor", "MergeSupportFunc", "MinMaxExpr", "NamedArgExpr", "NullTest", "ParamRef", "RowExpr",
+        "SQLValueFunction", "SetToDefault", "SubLink", "TypeCast", "XmlExpr", "XmlSerialize",
     )
-)
+)  # fmt: skip
 
 
 def _first(nodes: Iterable[Node]) -> int:

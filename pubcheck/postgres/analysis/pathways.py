@@ -5,20 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.oids import (
-    ANY,
-    ANYCOMPATIBLE,
-    ANYCOMPATIBLENONARRAY,
-    ANYELEMENT,
-    ANYNONARRAY,
-    INT2VECTOR,
-    OIDVECTOR,
-    RECORD,
-    RECORD_ARRAY,
-    TEXT,
-)
 from pubcheck.postgres.primnodes import UNKNOWN
 from pubcheck.postgres.session.syscache import SysCache
 
@@ -28,7 +17,7 @@ Path = tuple[str, int]
 _NONE: Path = ("", 0)
 _RANK = {"i": 0, "a": 1, "e": 2}
 _known_paths: dict[tuple[int, int, int, str], Path] = {}
-_ANYTHING = frozenset((ANY, ANYELEMENT, ANYNONARRAY, ANYCOMPATIBLE, ANYCOMPATIBLENONARRAY))
+_ANYTHING = frozenset((oids.ANY, oids.ANYELEMENT, oids.ANYNONARRAY, oids.ANYCOMPATIBLE, oids.ANYCOMPATIBLENONARRAY))
 
 
 def find_pathway(cache: SysCache, target: int, source: int, context: str) -> Path:
@@ -52,7 +41,7 @@ def _find_pathway(cache: SysCache, target: int, source: int, context: str) -> Pa
         if _RANK[context] < _RANK[cast.context]:
             return _NONE
         return {"f": "function", "i": "io", "b": "relabel"}[cast.method], cast.function
-    if target not in (OIDVECTOR, INT2VECTOR):
+    if target not in (oids.OIDVECTOR, oids.INT2VECTOR):
         to, origin = cache.element_type(target), cache.element_type(source)
         if to and origin and find_pathway(cache, to, origin, context) != _NONE:
             return "array", 0
@@ -65,15 +54,15 @@ def _find_pathway(cache: SysCache, target: int, source: int, context: str) -> Pa
 
 def can_coerce(cache: SysCache, source: int, target: int, context: str) -> bool:
     """can_coerce_type for one value and a target that is not polymorphic."""
-    if target in (source, ANY) or source == UNKNOWN:
+    if target in (source, oids.ANY) or source == UNKNOWN:
         return True
     if find_pathway(cache, target, source, context) != _NONE:
         return True
-    if source == RECORD:
+    if source == oids.RECORD:
         return is_complex(cache, target)
-    if target == RECORD:
+    if target == oids.RECORD:
         return is_complex(cache, source)
-    if target == RECORD_ARRAY:
+    if target == oids.RECORD_ARRAY:
         element = cache.element_type(source)
         return bool(element) and is_complex(cache, element)
     return source >= FIRST_NORMAL_OID and _inherits(cache, source, target)
@@ -132,4 +121,4 @@ def common_type(cache: SysCache, types: Sequence[int], refuse: Callable[[int, in
             and not can_coerce(cache, candidate, chosen, "i")
         ):
             chosen, row = candidate, candidate_row
-    return TEXT if chosen == UNKNOWN else chosen
+    return oids.TEXT if chosen == UNKNOWN else chosen

@@ -7,37 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pubcheck.postgres import oids
 from pubcheck.postgres.analysis.pathways import can_coerce, common_type
 from pubcheck.postgres.errors import TYPES_UNMATCHED, ServerError
-from pubcheck.postgres.oids import (
-    ANYARRAY,
-    ANYCOMPATIBLE,
-    ANYCOMPATIBLEARRAY,
-    ANYCOMPATIBLEMULTIRANGE,
-    ANYCOMPATIBLENONARRAY,
-    ANYCOMPATIBLERANGE,
-    ANYELEMENT,
-    ANYENUM,
-    ANYMULTIRANGE,
-    ANYNONARRAY,
-    ANYRANGE,
-    COMPATIBLE_FAMILY,
-    SIMPLE_FAMILY,
-    TEXT,
-    TEXT_ARRAY,
-)
 from pubcheck.postgres.primnodes import UNKNOWN
 from pubcheck.postgres.session.syscache import SysCache
 
-_ELEMENTS = frozenset((ANYELEMENT, ANYNONARRAY, ANYENUM))
-_COMPATIBLE_ELEMENTS = frozenset((ANYCOMPATIBLE, ANYCOMPATIBLENONARRAY))
+_ELEMENTS = frozenset((oids.ANYELEMENT, oids.ANYNONARRAY, oids.ANYENUM))
+_COMPATIBLE_ELEMENTS = frozenset((oids.ANYCOMPATIBLE, oids.ANYCOMPATIBLENONARRAY))
 _NAMES = {
-    ANYARRAY: "anyarray",
-    ANYRANGE: "anyrange",
-    ANYMULTIRANGE: "anymultirange",
-    ANYCOMPATIBLEARRAY: "anycompatiblearray",
-    ANYCOMPATIBLERANGE: "anycompatiblerange",
-    ANYCOMPATIBLEMULTIRANGE: "anycompatiblemultirange",
+    oids.ANYARRAY: "anyarray",
+    oids.ANYRANGE: "anyrange",
+    oids.ANYMULTIRANGE: "anymultirange",
+    oids.ANYCOMPATIBLEARRAY: "anycompatiblearray",
+    oids.ANYCOMPATIBLERANGE: "anycompatiblerange",
+    oids.ANYCOMPATIBLEMULTIRANGE: "anycompatiblemultirange",
 }
 
 
@@ -65,8 +49,8 @@ class Binding:
         """The types that have a say in the common type of the compatible family."""
         self.common_range = self.common_multirange = 0
         self.unknowns = False
-        self.simple = any(oid in SIMPLE_FAMILY for oid in declared)
-        self.compatible = any(oid in COMPATIBLE_FAMILY for oid in declared)
+        self.simple = any(oid in oids.SIMPLE_FAMILY for oid in declared)
+        self.compatible = any(oid in oids.COMPATIBLE_FAMILY for oid in declared)
         self.pseudo_types = set(declared) | {result}
         self._collect()
 
@@ -93,18 +77,18 @@ class Binding:
     def _collect(self) -> None:
         cache = self.cache
         for oid, declared in zip(self.actual, self.declared, strict=False):
-            if declared in SIMPLE_FAMILY:
+            if declared in oids.SIMPLE_FAMILY:
                 if oid == UNKNOWN:
                     self.unknowns = True
                 elif declared in _ELEMENTS:
                     self.element = self._require_same(self.element, oid, "anyelement")
-                elif declared == ANYARRAY:
+                elif declared == oids.ANYARRAY:
                     self.array = self._require_same(self.array, cache.base_type(oid)[0], "anyarray")
-                elif declared == ANYRANGE:
+                elif declared == oids.ANYRANGE:
                     self.range = self._require_same(self.range, cache.base_type(oid)[0], "anyrange")
                 else:
                     self.multirange = self._require_same(self.multirange, cache.base_type(oid)[0], "anymultirange")
-            elif declared in COMPATIBLE_FAMILY and oid != UNKNOWN:
+            elif declared in oids.COMPATIBLE_FAMILY and oid != UNKNOWN:
                 self._collect_compatible(oid, declared)
 
     def _collect_compatible(self, oid: int, declared: int) -> None:
@@ -113,12 +97,12 @@ class Binding:
             self.common.append(oid)
             return
         base, _ = cache.base_type(oid)
-        if declared == ANYCOMPATIBLEARRAY:
+        if declared == oids.ANYCOMPATIBLEARRAY:
             element = cache.element_type(base)
             if not element:
                 raise self._not("anycompatiblearray", "an array", base)
             self.common.append(element)
-        elif declared == ANYCOMPATIBLERANGE:
+        elif declared == oids.ANYCOMPATIBLERANGE:
             if not self.common_range:
                 subtype = _range_subtype(cache, base)
                 if not subtype:
@@ -152,7 +136,7 @@ class Binding:
 
     def _bind_simple(self) -> None:
         cache = self.cache
-        if self.array and self.array != ANYARRAY:
+        if self.array and self.array != oids.ANYARRAY:
             element = cache.element_type(self.array)
             if not element:
                 raise self._not("anyarray", "an array", self.array)
@@ -166,7 +150,7 @@ class Binding:
             if self.range and self.range != of:
                 raise self._inconsistent("anymultirange", "anyrange", self.multirange, self.range)
             self.range = of
-        elif self.range and ANYMULTIRANGE in self.pseudo_types and not self.lenient:
+        elif self.range and oids.ANYMULTIRANGE in self.pseudo_types and not self.lenient:
             self.multirange = cache.type(self.range).multirange
         if self.range:
             subtype = _range_subtype(cache, self.range)
@@ -180,23 +164,23 @@ class Binding:
         if not self.element:
             if self.lenient:
                 # With unknown literals only, a type that is not an array may still result, but an enum cannot.
-                if ANYENUM in self.declared:
+                if oids.ANYENUM in self.declared:
                     raise self._error("")
                 return
-            if self.array == ANYARRAY:
+            if self.array == oids.ANYARRAY:
                 if self.element_needed():
                     raise self._error('cannot determine element type of "anyarray" argument')
                 return
             raise self._error("could not determine polymorphic type because input has type unknown")
-        if ANYNONARRAY in self.pseudo_types and self._is_array(self.element):
+        if oids.ANYNONARRAY in self.pseudo_types and self._is_array(self.element):
             raise self._error(f"type matched to anynonarray is an array type: {self._name(self.element)}")
-        if ANYENUM in self.pseudo_types and cache.type(self.element).kind != "e":
+        if oids.ANYENUM in self.pseudo_types and cache.type(self.element).kind != "e":
             raise self._error(f"type matched to anyenum is not an enum type: {self._name(self.element)}")
 
     def element_needed(self) -> bool:
         """Return whether more than one argument or the result depends on the element type."""
-        count = sum(oid in SIMPLE_FAMILY for oid in self.declared)
-        return count > 1 or (self.result in SIMPLE_FAMILY and self.result != ANYARRAY)
+        count = sum(oid in oids.SIMPLE_FAMILY for oid in self.declared)
+        return count > 1 or (self.result in oids.SIMPLE_FAMILY and self.result != oids.ANYARRAY)
 
     def _is_array(self, oid: int) -> bool:
         """type_is_array_domain."""
@@ -221,16 +205,16 @@ class Binding:
             if not self.common_range:
                 self.common_range = of
                 self.common.append(_range_subtype(cache, of))
-                self.pseudo_types.add(ANYCOMPATIBLERANGE)
-        elif self.common_range and ANYCOMPATIBLEMULTIRANGE in self.pseudo_types and not self.lenient:
+                self.pseudo_types.add(oids.ANYCOMPATIBLERANGE)
+        elif self.common_range and oids.ANYCOMPATIBLEMULTIRANGE in self.pseudo_types and not self.lenient:
             self.common_multirange = cache.type(self.common_range).multirange
         if not self.common:
             return
         self.common_type = self._common_type()
         subtype = _range_subtype(cache, self.common_range) if self.common_range else 0
         for declared, bound in (
-            (ANYCOMPATIBLERANGE, self.common_range),
-            (ANYCOMPATIBLEMULTIRANGE, self.common_multirange),
+            (oids.ANYCOMPATIBLERANGE, self.common_range),
+            (oids.ANYCOMPATIBLEMULTIRANGE, self.common_multirange),
         ):
             if declared in self.pseudo_types and not self.lenient:
                 if not bound:
@@ -242,7 +226,7 @@ class Binding:
                     )
         if subtype and subtype != self.common_type:
             raise self._error("")
-        if ANYCOMPATIBLENONARRAY in self.pseudo_types and self._is_array(self.common_type):
+        if oids.ANYCOMPATIBLENONARRAY in self.pseudo_types and self._is_array(self.common_type):
             raise self._error(f"type matched to anycompatiblenonarray is an array type: {self._name(self.common_type)}")
 
     def _common_type(self) -> int:
@@ -263,13 +247,13 @@ class Binding:
         self._bind_compatible()
         if self.compatible and not self.common_type:
             # Nothing but unknown literals: they are text, but of no range.
-            for declared in (ANYCOMPATIBLERANGE, ANYCOMPATIBLEMULTIRANGE):
+            for declared in (oids.ANYCOMPATIBLERANGE, oids.ANYCOMPATIBLEMULTIRANGE):
                 if declared in self.pseudo_types:
                     raise self._unknown(declared)
-            self.common_type = TEXT
+            self.common_type = oids.TEXT
         targets = [
             self._stands_for(declared)
-            if declared in COMPATIBLE_FAMILY or (declared in SIMPLE_FAMILY and self._literal(index))
+            if declared in oids.COMPATIBLE_FAMILY or (declared in oids.SIMPLE_FAMILY and self._literal(index))
             else declared
             for index, declared in enumerate(self.declared)
         ]
@@ -281,20 +265,20 @@ class Binding:
     def _stands_for(self, declared: int) -> int:
         if declared in _ELEMENTS:
             return self.element
-        if declared == ANYARRAY:
+        if declared == oids.ANYARRAY:
             return self.array or self._array_over(self.element)
-        if declared in (ANYRANGE, ANYMULTIRANGE):
-            bound = self.range if declared == ANYRANGE else self.multirange
+        if declared in (oids.ANYRANGE, oids.ANYMULTIRANGE):
+            bound = self.range if declared == oids.ANYRANGE else self.multirange
             if not bound:
                 raise self._unknown(declared)
             return bound
         if declared in _COMPATIBLE_ELEMENTS:
             return self.common_type
-        if declared == ANYCOMPATIBLEARRAY:
-            return self._array_over(self.common_type) if self.common else TEXT_ARRAY
-        if declared == ANYCOMPATIBLERANGE:
+        if declared == oids.ANYCOMPATIBLEARRAY:
+            return self._array_over(self.common_type) if self.common else oids.TEXT_ARRAY
+        if declared == oids.ANYCOMPATIBLERANGE:
             return self.common_range
-        if declared == ANYCOMPATIBLEMULTIRANGE:
+        if declared == oids.ANYCOMPATIBLEMULTIRANGE:
             return self.common_multirange
         return declared
 
@@ -320,7 +304,7 @@ def resolve(cache: SysCache, actual: Sequence[int], declared: Sequence[int], res
 
     Raises ServerError 42804 or 42704, without a position.
     """
-    if not any(oid in SIMPLE_FAMILY or oid in COMPATIBLE_FAMILY for oid in declared):
+    if not any(oid in oids.SIMPLE_FAMILY or oid in oids.COMPATIBLE_FAMILY for oid in declared):
         return list(declared), result
     from pubcheck.postgres.analysis.polymorphic import Binding
 

@@ -28,22 +28,10 @@ _CALLS = _OPERATORS | {"FuncExpr"}
 """Nodes whose functions count; those of XML constructs, GREATEST and LEAST do not (check_functions_in_node)."""
 _ALLOWED = frozenset(
     (
-        "ArrayExpr",
-        "BoolExpr",
-        "BooleanTest",
-        "CaseExpr",
-        "CaseTestExpr",
-        "CoalesceExpr",
-        "CollateExpr",
-        "Const",
-        "FuncExpr",
-        "MinMaxExpr",
-        "NullTest",
-        "RelabelType",
-        "RowExpr",
-        "XmlExpr",
+        "ArrayExpr", "BoolExpr", "BooleanTest", "CaseExpr", "CaseTestExpr", "CoalesceExpr", "CollateExpr", "Const",
+        "FuncExpr", "MinMaxExpr", "NullTest", "RelabelType", "RowExpr", "XmlExpr",
     )
-)
+)  # fmt: skip
 
 
 class Refusal(Struct, frozen=True):

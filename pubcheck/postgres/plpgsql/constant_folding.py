@@ -192,15 +192,10 @@ _OPAQUE = frozenset(
 
 _SETTINGS = frozenset(
     (
-        "is_superuser",
-        "role",
-        "search_path",
-        "server_version",
-        "server_version_num",
-        "session_authorization",
+        "is_superuser", "role", "search_path", "server_version", "server_version_num", "session_authorization",
         "wal_level",
     )
-)
+)  # fmt: skip
 _WRITTEN = frozenset((TEXT, VARCHAR, NAME, UNKNOWN, INT2, INT4, INT8, NUMERIC, BOOL))
 """Types whose values are all known here."""
 

@@ -148,16 +148,10 @@ def catalog_changes(record: CatalogChange) -> int:
 
 _REWRITING: Final = frozenset(
     (
-        "AlterTableStmt",
-        "ClusterStmt",
-        "CreateExtensionStmt",
-        "CreateTrigStmt",
-        "GrantStmt",
-        "RuleStmt",
-        "TruncateStmt",
-        "ViewStmt",
+        "AlterTableStmt", "ClusterStmt", "CreateExtensionStmt", "CreateTrigStmt", "GrantStmt", "RuleStmt",
+        "TruncateStmt", "ViewStmt",
     )
-)
+)  # fmt: skip
 _NEVER_TOASTED = frozenset((16, 18, 19, 20, 21, 23, 26, 700, 701, 1082, 1083, 1114, 1184, 1186, 1266, 2950))
 
 

@@ -24,24 +24,10 @@ REQUIRED: Final = ("begin", "change", "commit")
 CALLBACKS: Final = (
     "startup",
     *REQUIRED,
-    "truncate",
-    "message",
-    "filter_by_origin",
-    "shutdown",
-    "filter_prepare",
-    "begin_prepare",
-    "prepare",
-    "commit_prepared",
-    "rollback_prepared",
-    "stream_start",
-    "stream_stop",
-    "stream_abort",
-    "stream_prepare",
-    "stream_commit",
-    "stream_change",
-    "stream_message",
-    "stream_truncate",
-)
+    "truncate", "message", "filter_by_origin", "shutdown", "filter_prepare", "begin_prepare", "prepare",
+    "commit_prepared", "rollback_prepared", "stream_start", "stream_stop", "stream_abort", "stream_prepare",
+    "stream_commit", "stream_change", "stream_message", "stream_truncate",
+)  # fmt: skip
 
 OutputType = Literal["textual", "binary"]
 ChangeAction = Literal["insert", "update", "delete"]

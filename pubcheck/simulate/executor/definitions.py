@@ -63,18 +63,10 @@ def log_statement(session: Backend, name: str, node: Node) -> None:
 
 _CHANGE_MORE = frozenset(
     (
-        "AlterSeqStmt",
-        "AlterTableStmt",
-        "ClusterStmt",
-        "CommentStmt",
-        "CreateStatsStmt",
-        "CreateTrigStmt",
-        "GrantStmt",
-        "ReindexStmt",
-        "RuleStmt",
-        "VacuumStmt",
+        "AlterSeqStmt", "AlterTableStmt", "ClusterStmt", "CommentStmt", "CreateStatsStmt", "CreateTrigStmt",
+        "GrantStmt", "ReindexStmt", "RuleStmt", "VacuumStmt",
     )
-)
+)  # fmt: skip
 """Statements that change rows of system catalogs that pubcheck does not model."""
 
 

@@ -72,20 +72,10 @@ FIELDS = {oids.TIMESTAMP: TIMESTAMP, oids.TIMESTAMPTZ: TIMESTAMPTZ, oids.DATE: _
 _MONOTONIC = frozenset(("year", "decade", "century", "millennium", "julian", "isoyear", "epoch"))
 _OSCILLATING = frozenset(
     (
-        "microsecond",
-        "millisecond",
-        "second",
-        "minute",
-        "hour",
-        "day",
-        "month",
-        "quarter",
-        "week",
-        "dow",
-        "isodow",
+        "microsecond", "millisecond", "second", "minute", "hour", "day", "month", "quarter", "week", "dow", "isodow",
         "doy",
     )
-)
+)  # fmt: skip
 _OF_ZONE = frozenset(("timezone", "timezone_hour", "timezone_minute"))
 OF_TIME = frozenset(("microsecond", "millisecond", "second", "minute", "hour"))
 
