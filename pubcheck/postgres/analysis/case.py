@@ -57,7 +57,7 @@ def case(p: ParseState, body: Node) -> Expr:
         common,
         args,
         body.get("location", -1),
-        typmod=select_common_typmod(p, outcomes, common),
+        typmod=select_common_typmod(outcomes, common),
         value=tested is not None,
     )
 
@@ -76,5 +76,5 @@ def _common(p: ParseState, node: str, construct: str, body: Node) -> Expr:
     args = [p.transform(argument) for argument in body.get("args", ())]
     common = select_common_type(p, args, construct)
     args = [coerce_to_common_type(p, arg, common, construct) for arg in args]
-    typmod = select_common_typmod(p, args, common)
+    typmod = select_common_typmod(args, common)
     return Expr(node, common, args, body.get("location", -1), typmod=typmod, value=construct)

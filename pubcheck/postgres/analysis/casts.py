@@ -93,7 +93,7 @@ def array(p: ParseState, body: Node, cast_type: tuple[int, int, int] | None = No
 
 
 def _array(p: ParseState, oid: int, item: int, items: list[Expr], location: int, nested: bool) -> Expr:
-    typmod = select_common_typmod(p, items, item) if items else -1
+    typmod = select_common_typmod(items, item) if items else -1
     return Expr("ArrayExpr", oid, items, location, typmod=typmod, value=nested)
 
 

@@ -212,7 +212,7 @@ def _build(
 def _record_to_complex(p: ParseState, node: Expr, target: int, context: str, form: str, location: int) -> Expr:
     """coerce_record_to_complex: a ROW as a composite type, field by field."""
     cache = p.cache
-    where = location if location >= 0 else location_of(node)
+    where = location if location >= 0 else expr_location(node)
 
     def refuse(detail: str | None = None, position: int = where) -> ServerError:
         return p.error(
@@ -239,18 +239,13 @@ def _record_to_complex(p: ParseState, node: Expr, target: int, context: str, for
         if coerced is None:
             raise refuse(
                 f"Cannot cast type {p.type_name(value.type)} to {p.type_name(field.type)} in column {number}.",
-                location if location >= 0 else location_of(value),
+                location if location >= 0 else expr_location(value),
             )
         args.append(coerced)
     if number < len(values):
         raise refuse("Input has too many columns.")
     row = Expr("RowExpr", base, args, location, form=form)
     return _coerce_to_domain(p, row, base, typmod, target, context, form, location)
-
-
-def location_of(node: Expr) -> int:
-    """exprLocation: where the text of an expression begins, -1 where the server does not know."""
-    return expr_location(node)
 
 
 # What constructs require.
@@ -270,7 +265,7 @@ def coerce_to_specific_type(p: ParseState, node: Expr, target: int, construct: s
         raise p.error(
             "42804",
             "argument of {what} must be type {target}, not type {type}",
-            location_of(node),
+            expr_location(node),
             "argument-type",
             what=construct,
             target=p.type_name(target),
@@ -294,7 +289,7 @@ def select_common_type(p: ParseState, exprs: Sequence[Expr], construct: str | No
         return p.error(
             "42804",
             TYPES_UNMATCHED,
-            location_of(exprs[index]),
+            expr_location(exprs[index]),
             "types-unmatched",
             what=construct,
             one=p.type_name(first),
@@ -312,7 +307,7 @@ def coerce_to_common_type(p: ParseState, node: Expr, target: int, construct: str
         raise p.error(
             "42846",
             f"{construct} could not convert type {p.type_name(node.type)} to {p.type_name(target)}",
-            location_of(node),
+            expr_location(node),
         )
     return coerce_type(p, node, node.type, target, -1, "i", IMPLICIT, -1)
 
@@ -321,7 +316,7 @@ def verify_common_type(p: ParseState, target: int, exprs: Sequence[Expr]) -> boo
     return all(can_coerce_type(p, (expr.type,), (target,), "i") for expr in exprs)
 
 
-def select_common_typmod(p: ParseState, exprs: Sequence[Expr], target: int) -> int:
+def select_common_typmod(exprs: Sequence[Expr], target: int) -> int:
     """The typmod that all expressions share, else -1 (select_common_typmod)."""
     if any(expr.type != target for expr in exprs):
         return -1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pubcheck.postgres.analysis import lookup_failures
 from pubcheck.postgres.analysis.candidates import Candidate, function_candidates, matching, select
-from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type, location_of
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type
 from pubcheck.postgres.analysis.columns import relation_column
+from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.namespace_items import Nested
 from pubcheck.postgres.analysis.operators import coerce_arguments
 from pubcheck.postgres.analysis.parse_state import ParseState
@@ -84,7 +85,7 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
             return field
         raise _not_one(p, names, types, argument_names, signature, detail, call, location)
     proc = p.cache.proc(detail.oid)
-    _check_kind(p, names, proc, detail, args, call, signature, location)
+    _check_kind(p, names, proc, args, call, signature, location)
     if proc.returns == INTERNAL and p.major.internal_not_callable:
         raise p.error("0A000", 'functions returning type "internal" cannot be called explicitly', location)
     expr = _build_call(p, names, args, proc, detail, call, location)
@@ -153,7 +154,7 @@ def _argument_names(p: ParseState, args: list[Expr]) -> list[str]:
                 raise p.error("42601", f'argument name "{arg.value}" used more than once', arg.location)
             names.append(arg.value)
         elif names:
-            raise p.error("42601", "positional argument cannot follow named argument", location_of(arg))
+            raise p.error("42601", "positional argument cannot follow named argument", expr_location(arg))
     return names
 
 
@@ -230,14 +231,7 @@ def _no_decoration(p: ParseState, names: list[str], call: Node, location: int) -
 
 
 def _check_kind(
-    p: ParseState,
-    names: list[str],
-    proc: Proc,
-    candidate: Candidate,
-    args: list[Expr],
-    call: Node,
-    signature: _Signature,
-    location: int,
+    p: ParseState, names: list[str], proc: Proc, args: list[Expr], call: Node, signature: _Signature, location: int
 ) -> None:
     name = ".".join(names)
     if proc.kind == "p":
@@ -306,7 +300,7 @@ def _build_call(
     elif variadic_call and proc.variadic == ANY and args:
         last = args[-1]
         if not cache.element_type(cache.base_type(actual[count - 1])[0]):
-            raise p.error("42804", "VARIADIC argument must be an array", location_of(last))
+            raise p.error("42804", "VARIADIC argument must be an array", expr_location(last))
     if proc.returns_set:
         if proc.kind == "a":
             raise p.error("42P13", "aggregates cannot return sets", location)
@@ -338,7 +332,7 @@ def _gather(p: ParseState, args: list[Expr], first: int) -> list[Expr]:
     """The arguments from ``first`` on as the array that a variadic function takes."""
     rest = args[first:]
     array = p.cache.array_type(rest[0].type)
-    place = min((position for position in map(location_of, rest) if position >= 0), default=-1)
+    place = min((position for position in map(expr_location, rest) if position >= 0), default=-1)
     if not array:
         raise p.error("42704", f"could not find array type for data type {p.type_name(rest[0].type)}", place)
     return [*args[:first], Expr("ArrayExpr", array, rest, place)]
@@ -375,23 +369,23 @@ def _sort(p: ParseState, args: list[Expr], call: Node) -> list[Expr]:
         key = p.transform(by["node"])
         if key.type != UNKNOWN:
             place: int = by.get("location", -1) if "useOp" in by else -1
-            order(p, key, place if place >= 0 else location_of(key), by.get("useOp"))
+            order(p, key, place if place >= 0 else expr_location(key), by.get("useOp"))
         keys.append(key)
     if not call.get("agg_distinct"):
         return keys
     for key in keys:
         if not any(equal_trees(key, arg) for arg in args):
             message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"
-            raise p.error("42P10", message, location_of(key))
+            raise p.error("42P10", message, expr_location(key))
     for arg in args:
         if arg.type != UNKNOWN and not p.cache.type_cache(arg.type).eq:
             message = f"could not identify an equality operator for type {p.type_name(arg.type)}"
-            raise p.error("42883", message, location_of(arg))
+            raise p.error("42883", message, expr_location(arg))
     for arg in args:
         if arg.type != UNKNOWN and not p.cache.type_cache(arg.type).lt:
             message = f"could not identify an ordering operator for type {p.type_name(arg.type)}"
             detail = "Aggregates with DISTINCT must be able to sort their inputs."
-            raise p.error("42883", message, location_of(arg), detail=detail)
+            raise p.error("42883", message, expr_location(arg), detail=detail)
     return keys
 
 

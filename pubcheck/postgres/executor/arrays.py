@@ -14,9 +14,9 @@ from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import Order, evaluation_error
 
 
-def _element_type(call: Call, argument: int = 0) -> int:
+def _element_type(call: Call) -> int:
     cache = call.context.cache
-    oid: int = cache.element_type(cache.base_type(call.expr.args[argument].type)[0])
+    oid: int = cache.element_type(cache.base_type(call.expr.args[0].type)[0])
     if not oid:
         raise Unknowable("the elements of an array")
     return oid

@@ -114,7 +114,7 @@ def execute(machine: Machine, node: Node) -> Completion:
         machine.assign_to(node.get("target"), (), ())
         machine.uncertainty.depend_on_unknown()
         return ON
-    built = executed_text(machine, inner, node, value)
+    built = executed_text(inner, value)
     with execute_parameters(machine, node):
         if node.get("into"):
             execute_into(machine, node, value)
@@ -147,7 +147,7 @@ def require_one_row(machine: Machine, rows: Rows) -> None:
         machine.fail(ServerError(*(several if rows.rows else ("P0002", "query returned no rows"))))
 
 
-def executed_text(machine: Machine, inner: Inner, node: Node, value: str) -> Inner:
+def executed_text(inner: Inner, value: str) -> Inner:
     """Return the text that EXECUTE runs; if it is a literal, at its exact place."""
     sql = inner.text.text
     constant = expression(sql)

@@ -82,7 +82,7 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
     xid, command = session.xid(), session.command
     note_temporary(session, table)
     version = Version(values, 0, xid, command)
-    changed = changed_columns(table, old, values)
+    changed = changed_columns(old, values)
     keep(session, old, version)
     take(session, old, UPDATE if changed & table.key_columns else NO_KEY_UPDATE)
     version.table = table.oid
@@ -161,7 +161,7 @@ def chunk_count(version: Version, numbers: Iterable[int]) -> int:
     return sum(-((4 - version.external[number]) // CHUNK) for number in numbers)
 
 
-def changed_columns(table: Table, old: Version, values: Values) -> set[int]:
+def changed_columns(old: Version, values: Values) -> set[int]:
     """The columns whose stored form an UPDATE changes (HeapDetermineColumnsInfo: datumIsEqual).
 
     A value that is computed again is another one, if the old is compressed or out of line.

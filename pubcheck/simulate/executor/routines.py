@@ -129,11 +129,11 @@ class Routine:
 def routine_step(builder: Any, expr: Expr, proc: Proc) -> Step:
     """A call of a function that the unit creates. Raises NotFollowed for one that is not a plain one."""
     routine = Routine(builder.session, proc)
-    arguments = [builder.build(argument) for argument in _with_defaults(builder, routine, expr)]
+    arguments = [builder.build(argument) for argument in _with_defaults(routine, expr)]
     return lambda row: routine([argument(row) for argument in arguments], in_order=builder.in_order)
 
 
-def _with_defaults(builder: Any, routine: Routine, expr: Expr) -> list[Expr]:
+def _with_defaults(routine: Routine, expr: Expr) -> list[Expr]:
     """The arguments of a call at their places, with defaults for those that it leaves out."""
     placed: dict[int, Expr] = {}
     for number, argument in enumerate(expr.args):

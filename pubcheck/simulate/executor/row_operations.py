@@ -79,17 +79,15 @@ def check_partition(session: Backend, table: Table, values: Values) -> None:
         relation = parent
 
 
-def insert_row(session: Backend, relation: Relation, values: Values, *, speculative: bool = False) -> Version | None:
+def insert_row(session: Backend, relation: Relation, values: Values) -> Version | None:
     """Insert a row into a table or the partition that takes it. None where a trigger suppressed it."""
     table, values = leaf_of(session, relation, values)
-    return insert_into(session, table, values, routed=relation.oid != table.oid, speculative=speculative)
+    return insert_into(session, table, values, routed=relation.oid != table.oid)
 
 
-def insert_into(
-    session: Backend, table: Table, values: Values, *, routed: bool, speculative: bool = False
-) -> Version | None:
+def insert_into(session: Backend, table: Table, values: Values, *, routed: bool) -> Version | None:
     ready = ready_row(session, table, values, routed=routed)
-    return None if ready is None else store_row(session, table, ready, speculative=speculative)
+    return None if ready is None else store_row(session, table, ready)
 
 
 def ready_row(session: Backend, table: Table, values: Values, *, routed: bool) -> Values | None:

@@ -69,9 +69,9 @@ class CommonTable:
         self._read += self._rows
 
 
-def statement_scope(session: Backend, node: Node, outer: Scope | None = None) -> Scope:
+def statement_scope(session: Backend, node: Node) -> Scope:
     """The scope of a statement, with its WITH queries."""
-    scope = Scope(session, outer)
+    scope = Scope(session)
     if "withClause" in node:
         _with(session, scope, node["withClause"])
     return scope

@@ -109,8 +109,9 @@ class TargetRows:
             row[0] = seen
             by_target += [(version, list(row)) for _ in self.sources.rows(row) if self._passes(row)]
         chosen = _first_of_each(by_target)
-        if len({id(version) for version, _ in by_target}) < len(by_target):
-            self._require_same_effect(by_target)
+        if self.scope.uses_sources and len({id(version) for version, _ in by_target}) < len(by_target):
+            # A row that is joined several times is changed by the first: the others must not say anything else.
+            raise NotFollowed("which of several joined rows an UPDATE takes")
         if len(chosen) > 1:
             by_source = self._by_source(targets, row)
             source_rows = {tuple(map(id, joined[1:])) for _, joined in chosen}
@@ -136,11 +137,6 @@ class TargetRows:
                 if self._passes(source):
                     pairs.append((version, list(source)))
         return pairs
-
-    def _require_same_effect(self, pairs: list[tuple[Version, Row]]) -> None:
-        """A row that is joined several times is changed by the first: the others must not say anything else."""
-        if self.scope.uses_sources:
-            raise NotFollowed("which of several joined rows an UPDATE takes")
 
 
 def _first_of_each(pairs: list[tuple[Version, Row]]) -> list[tuple[Version, Row]]:

@@ -71,7 +71,7 @@ def alter_table(session: Backend, node: Node) -> Result:
     if kinds & REPLACING:
         return replace_partitions(session, node, relation)
     tables = [table_of(session, table.relation) for table in members(session, relation)]
-    conversions = _conversions(session, relation, node) if "AT_AlterColumnType" in kinds else {}
+    conversions = _conversions(node) if "AT_AlterColumnType" in kinds else {}
     catalog = session.database.catalog
     mark = catalog.journal.mark()
     apply_definition(session, "AlterTableStmt", node)
@@ -86,7 +86,7 @@ def alter_table(session: Backend, node: Node) -> Result:
     return NOTHING
 
 
-def _conversions(session: Backend, relation: Relation, node: Node) -> dict[str, tuple[Any, Any]]:
+def _conversions(node: Node) -> dict[str, tuple[Any, Any]]:
     """The USING expressions of ALTER COLUMN ... TYPE, by column; without one it is the column itself."""
     conversions: dict[str, tuple[Any, Any]] = {}
     for item in node["cmds"]:
@@ -128,7 +128,7 @@ def _bring_up_to_date(session: Backend, old: Table, row: Relation, conversions: 
     if row.persistence != old.relation.persistence:
         rewrites = True
     if rewrites:
-        _rewrite(session, old, table, steps, added)
+        _rewrite(session, table, steps, added)
     else:
         _add_columns(session, table, added)
         for index in list(table.storage.indexes):
@@ -160,7 +160,7 @@ def _add_columns(session: Backend, table: Table, added: list[Column]) -> None:
             version[column.number] = value
 
 
-def _rewrite(session: Backend, old: Table, table: Table, steps: dict[int, Step], added: list[Column]) -> None:
+def _rewrite(session: Backend, table: Table, steps: dict[int, Step], added: list[Column]) -> None:
     """A new heap with the live rows, each logged as it is written."""
     live = live_rows(session, table)
     session.database.storage.put(table.oid, Storage(session.xid()))
