@@ -57,7 +57,7 @@ _KINDS: Mapping[type[wire.AnyMessage], str] = {
 }
 _Named = tuple[Problem, "str | None", "Operation | None"]
 """A problem with the relation and the operation that it is about."""
-
+_ROW_CHANGES = (wire.Insert, wire.Update, wire.Delete)
 _OPERATIONS: Mapping[type[wire.AnyMessage], Operation] = {
     wire.Insert: "insert",
     wire.Update: "update",
@@ -89,7 +89,7 @@ class _Described:
         by_route = [check.acceptances(is_full=is_full) for check in fitting]
         self.acceptances = {
             kind: _any_of([acceptances[kind] for acceptances in by_route if kind in acceptances])
-            for kind in _OPERATIONS
+            for kind in _ROW_CHANGES
             if any(kind in acceptances for acceptances in by_route)
         }
         """Functions by kind of change; they return True for changes that are certainly right."""
@@ -150,7 +150,7 @@ class Verifier:
             wire.Commit: self._order.accept_commit,
         }
         self._described: dict[int, _Described] = {}
-        self._acceptances: dict[type[wire.AnyMessage], dict[int, Acceptance]] = {kind: {} for kind in _OPERATIONS}
+        self._acceptances: dict[type[wire.AnyMessage], dict[int, Acceptance]] = {kind: {} for kind in _ROW_CHANGES}
         """Those of the described relations, by kind of change and OID."""
         self._by_transaction: dict[int, dict[int, _Described]] = {}
         """Relations that streamed transactions described: the others know them only once these have committed."""

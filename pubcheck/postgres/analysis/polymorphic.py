@@ -48,7 +48,6 @@ class Binding:
         self.common: list[int] = []
         """The types that have a say in the common type of the compatible family."""
         self.common_range = self.common_multirange = 0
-        self.unknowns = False
         self.simple = any(oid in oids.SIMPLE_FAMILY for oid in declared)
         self.compatible = any(oid in oids.COMPATIBLE_FAMILY for oid in declared)
         self.pseudo_types = set(declared) | {result}
@@ -79,8 +78,8 @@ class Binding:
         for oid, declared in zip(self.actual, self.declared, strict=False):
             if declared in oids.SIMPLE_FAMILY:
                 if oid == UNKNOWN:
-                    self.unknowns = True
-                elif declared in _ELEMENTS:
+                    continue
+                if declared in _ELEMENTS:
                     self.element = self._require_same(self.element, oid, "anyelement")
                 elif declared == oids.ANYARRAY:
                     self.array = self._require_same(self.array, cache.base_type(oid)[0], "anyarray")

@@ -97,9 +97,7 @@ class Pgoutput(OutputPlugin):
     def commit(self, ctx: DecodingContext, txn: Transaction, commit_lsn: int) -> None:
         sent = txn.output_plugin_private
         txn.output_plugin_private = None
-        skipped = not (isinstance(sent, _Sent) and sent.begin)
-        ctx.update_progress(skipped)
-        if not skipped:
+        if isinstance(sent, _Sent) and sent.begin:
             _send(ctx, wire.Commit(commit_lsn, txn.end_lsn, txn.commit_time))
 
     # Prepared transactions.
@@ -109,17 +107,14 @@ class Pgoutput(OutputPlugin):
         self._start(ctx, txn, message, txn.origin_lsn)
 
     def prepare(self, ctx: DecodingContext, txn: Transaction, prepare_lsn: int) -> None:
-        ctx.update_progress()
         _send(ctx, wire.Prepare(prepare_lsn, txn.end_lsn, txn.commit_time, txn.xid, txn.gid or ""))
 
     def commit_prepared(self, ctx: DecodingContext, txn: Transaction, commit_lsn: int) -> None:
-        ctx.update_progress()
         _send(ctx, wire.CommitPrepared(commit_lsn, txn.end_lsn, txn.commit_time, txn.xid, txn.gid or ""))
 
     def rollback_prepared(
         self, ctx: DecodingContext, txn: Transaction, prepare_end_lsn: int, prepare_time: int
     ) -> None:
-        ctx.update_progress()
         gid = txn.gid or ""
         _send(
             ctx,
@@ -146,12 +141,10 @@ class Pgoutput(OutputPlugin):
         self._cache.end_of_stream(top.xid, committed=False)
 
     def stream_commit(self, ctx: DecodingContext, txn: Transaction, commit_lsn: int) -> None:
-        ctx.update_progress()
         _send(ctx, wire.StreamCommit(txn.xid, commit_lsn, txn.end_lsn, txn.commit_time))
         self._cache.end_of_stream(txn.xid, committed=True)
 
     def stream_prepare(self, ctx: DecodingContext, txn: Transaction, prepare_lsn: int) -> None:
-        ctx.update_progress()
         _send(ctx, wire.StreamPrepare(prepare_lsn, txn.end_lsn, txn.commit_time, txn.xid, txn.gid or ""))
         self._cache.end_of_stream(txn.xid, committed=False)
 
