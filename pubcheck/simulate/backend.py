@@ -17,7 +17,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.simulate.catalog_copies import Parked, park, unpark
 from pubcheck.simulate.log import Abort, Commit, Record
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.server_state import ServerState
+from pubcheck.simulate.server_state import R, ServerState
 from pubcheck.simulate.transactions import Level, Snapshot, Transaction
 
 
@@ -196,6 +196,12 @@ class Backend:
             self.xid()
             transaction.levels = levels
         return transaction.top
+
+    def append(self, record: type[R], size: int, *, xid: int | None = None, **fields: Any) -> R:
+        """Append a record of the current (sub)transaction, or of ``xid``, to the log."""
+        xid = self.xid() if xid is None else xid
+        top = self.current.top if xid else 0
+        return self.database.append(record, size, xid=xid, top=top, origin=self.origin, **fields)
 
     def transaction_time(self) -> int:
         """The time at which the transaction began."""

@@ -123,7 +123,7 @@ class CatalogChange(Record, frozen=True, kw_only=True):
 
     statement: str
     node: Mapping[str, object]
-    entries: tuple[Entry, ...]
+    entries: tuple[Entry, ...] = ()
     before: CatalogVersion
     after: CatalogVersion
     new_files: frozenset[int] = frozenset()

@@ -20,10 +20,7 @@ def _require(session: Backend, name: str) -> int:
 
 def _log(session: Backend, number: int, name: str | None) -> None:
     """Log the write into the catalog of origins, which decoding sees as part of a transaction."""
-    xid = session.xid()
-    session.database.append(
-        OriginChange, 60, xid=xid, top=session.current.top, origin=session.origin, number=number, name=name
-    )
+    session.append(OriginChange, 60, number=number, name=name)
 
 
 def create_origin(session: Backend, name: str) -> int:

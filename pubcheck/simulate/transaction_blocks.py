@@ -33,12 +33,10 @@ def prepare_transaction(session: Backend, node: Node) -> None:
         raise ServerError("0A000", message)
     xid = session.top_xid()
     ids = session.all_ids(transaction)
-    database.append(
+    session.append(
         Prepare,
         100,
         xid=xid,
-        top=xid,
-        origin=session.origin,
         time=database.time(),
         gid=gid,
         subtransactions=tuple(ids[1:]),

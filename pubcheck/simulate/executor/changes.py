@@ -63,16 +63,8 @@ def insert_version(
     begins_page = table.storage.place(version, session.name)
     if table.logged:
         new = Tuple(version, version.size, chunks)
-        log_row(
-            session,
-            table,
-            "insert",
-            None,
-            new,
-            speculative=speculative,
-            rewrite=rewrite,
-            joined=joined and not begins_page,
-        )
+        joined = joined and not begins_page
+        log_row(session, table, "insert", None, new, speculative=speculative, rewrite=rewrite, joined=joined)
     enter(session, table, version, None)
     return version
 
@@ -91,7 +83,7 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
     chunks = store(table, version, old)
     if table.logged and (old.external or full_size > THRESHOLD or not table.storage.fits_on_page_of(old, version.size)):
         # The row is locked while the new version is made elsewhere (heap_update).
-        session.database.append(Record, 14, xid=xid, top=session.current.top, origin=session.origin)
+        session.append(Record, 14)
     table.storage.place(version, session.name, old)
     if version.place[0] == old.place[0] and not changed & table.indexed:
         version.root = old.root
@@ -132,27 +124,20 @@ def log_row(
     old: Tuple | None,
     new: Tuple | None,
     *,
-    speculative: bool = False,
-    rewrite: bool = False,
-    joined: bool = False,
     removed_chunks: int = 0,
+    **flags: bool,
 ) -> None:
-    size = removed_chunks + sum(part.size + sum(part.chunks) for part in (old, new) if part is not None)
-    session.database.append(
+    """Log the change of a row. ``flags`` are those of a RowChange."""
+    session.append(
         RowChange,
-        size,
-        xid=session.xid(),
-        top=session.current.top,
-        origin=session.origin,
+        removed_chunks + sum(part.size + sum(part.chunks) for part in (old, new) if part is not None),
         operation=operation,
         relation=table.oid,
         version=session.database.version(),
         old=old,
         new=new,
-        speculative=speculative,
-        rewrite=rewrite,
-        joined=joined,
         removed_chunks=removed_chunks,
+        **flags,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from pubcheck.postgres.analysis.namespace_items import Nested
@@ -45,20 +47,15 @@ def _complete_columns(session: Backend, node: Node) -> None:
 
 def log_statement(session: Backend, name: str, node: Node) -> None:
     """Log a statement that changes only what the catalog does not keep here."""
-    version = session.database.version()
-    xid = 0 if _updates_in_place(name, node) else session.xid()
-    session.database.append(
-        CatalogChange,
-        100,
-        xid=xid,
-        top=session.current.top if xid else 0,
-        origin=session.origin,
-        statement=name,
-        node=node,
-        entries=(),
-        before=version,
-        after=version,
-    )
+    append_change(session, name, node, xid=0 if _updates_in_place(name, node) else None)
+
+
+def append_change(
+    session: Backend, name: str, node: Node, *, before: CatalogVersion | None = None, **fields: Any
+) -> None:
+    """Append the record of a change of the catalog; ``before`` is the version that it changed, if it changed one."""
+    after = session.database.version()
+    session.append(CatalogChange, 100, statement=name, node=node, before=before or after, after=after, **fields)
 
 
 _CHANGE_MORE = frozenset(
@@ -85,18 +82,7 @@ def log_change(session: Backend, name: str, node: Node, before: CatalogVersion, 
             relation = catalog.relations.get(key)
             if relation is not None and relation.kind in "rm":
                 database.storage.put(key, Storage(xid))
-    database.append(
-        CatalogChange,
-        100,
-        xid=xid,
-        top=session.current.top,
-        origin=session.origin,
-        statement=name,
-        node=node,
-        entries=entries,
-        before=before,
-        after=database.version(),
-    )
+    append_change(session, name, node, before=before, entries=entries)
 
 
 def _updates_in_place(name: str, node: Node) -> bool:

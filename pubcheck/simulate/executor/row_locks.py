@@ -97,7 +97,7 @@ class RowMarks:
         if any(xid in own and held >= strength for xid, held in version.locks.items()):
             return
         take(session, version, strength)
-        session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
+        session.append(Record, 14)
 
 
 def _mark_of(clauses: list[Node], item: Item) -> tuple[int, str]:

@@ -171,7 +171,7 @@ def lock(session: Backend, table: Table, version: Version) -> None:
     """Lock a row before its BEFORE triggers run (GetTupleForTrigger), or before ON CONFLICT looks at it."""
     take(session, version, NO_KEY_UPDATE)
     if table.logged:
-        session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
+        session.append(Record, 14)
 
 
 def _belongs(session: Backend, table: Table, values: Values) -> bool:

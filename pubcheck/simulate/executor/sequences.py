@@ -73,8 +73,7 @@ def next_value(session: Backend, oid: int) -> int:
 def log_sequence(session: Backend, relation: Relation) -> None:
     """The record of a sequence's new state, which only the top-level transaction has a part in."""
     if relation.persistence == "p":
-        top = session.top_xid()
-        session.database.append(Record, 90, xid=top, top=top, origin=session.origin)
+        session.append(Record, 90, xid=session.top_xid())
 
 
 def set_value(session: Backend, oid: int, value: int, called: bool = True) -> int:

@@ -230,12 +230,10 @@ def _transaction_id_if_assigned(session: Backend) -> int | None:
 def _emit_message(session: Backend, transactional: bool, prefix: str, content: str | bytes, flush: bool = False) -> int:
     data = content.encode() if isinstance(content, str) else content
     xid = session.xid() if transactional else session.current.levels[-1].xid
-    record = session.database.append(
+    record = session.append(
         LogicalMessage,
         len(prefix) + len(data) + 24,
         xid=xid,
-        top=session.current.top if xid else 0,
-        origin=session.origin,
         transactional=transactional,
         prefix=prefix,
         content=data,

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
+from pubcheck.simulate.executor.definitions import append_change
 from pubcheck.simulate.executor.sequences import log_sequence, state_of
 from pubcheck.simulate.executor.statement_triggers import truncate_calls
 from pubcheck.simulate.executor.tables import table_of
 from pubcheck.simulate.executor.targets import named_relation
 from pubcheck.simulate.heap import Storage
-from pubcheck.simulate.log import CatalogChange, Truncation
+from pubcheck.simulate.log import Truncation
 
 
 def truncate(session: Backend, node: Node) -> Result:
@@ -88,7 +87,6 @@ def _refuse_referenced(session: Backend, relations: dict[int, Relation]) -> None
 
 def _truncate_all(session: Backend, node: Node, relations: list[Relation], *, cascade: bool, restart: bool) -> None:
     database = session.database
-    version = database.version()
     logged = [row.oid for row in relations if row.persistence == "p" and row.kind in "rp"]
     if restart:
         for row in relations:
@@ -107,28 +105,17 @@ def _truncate_all(session: Backend, node: Node, relations: list[Relation], *, ca
         database.storage.put(row.oid, Storage(table.storage.made_by))
         if not database.catalog.indexes_of.get(row.oid):  # building an index again changes the table's row of pg_class
             in_place.add(row.oid)
-    common: dict[str, Any] = {"xid": session.xid(), "top": session.current.top, "origin": session.origin}
+    session.xid()
     if new_files:
-        database.append(
-            CatalogChange,
-            100,
-            **common,
-            statement="TruncateStmt",
-            node=node,
-            entries=(),
-            before=version,
-            after=version,
-            new_files=frozenset(new_files),
-        )
+        append_change(session, "TruncateStmt", node, new_files=frozenset(new_files))
     if logged:
-        database.append(
+        session.append(
             Truncation,
             12 + 4 * len(logged),
-            **common,
             relations=tuple(logged),
             cascade=cascade,
             restart_identity=restart,
-            version=version,
+            version=database.version(),
             in_place=frozenset(in_place),
         )
 
