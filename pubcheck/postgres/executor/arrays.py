@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import array_equal, array_order, equality_of, order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import Order, evaluation_error
 
 
@@ -266,10 +266,7 @@ MAKERS: dict[str, Maker] = {
     "array_positions": _positions,
     "array_eq": _equal(True),
     "array_ne": _equal(False),
-    "array_lt": _ordered(operator.lt),
-    "array_le": _ordered(operator.le),
-    "array_gt": _ordered(operator.gt),
-    "array_ge": _ordered(operator.ge),
+    **{f"array_{name}": _ordered(COMPARISONS[name]) for name in ("lt", "le", "gt", "ge")},
     "btarraycmp": lambda call: array_order(_order(call)),
     "arraycontains": _contains,
     "arraycontained": _contained,

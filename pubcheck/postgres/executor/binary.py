@@ -6,7 +6,6 @@ import hashlib
 import operator
 from base64 import b64encode
 from collections.abc import Callable
-from typing import Any
 
 from pubcheck.postgres.budget import room
 from pubcheck.postgres.errors import Unknowable
@@ -14,7 +13,7 @@ from pubcheck.postgres.executor.compare import bit_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.linear_matching import like
-from pubcheck.postgres.executor.values import evaluation_error, out_of_range
+from pubcheck.postgres.executor.values import evaluation_error, out_of_range, overlay, substring
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -30,12 +29,6 @@ def _bit_test(test: Callable[[int, int], bool]) -> Function:
 
 for _name, _test in COMPARISONS.items():
     FUNCTIONS[f"bit{_name}"] = FUNCTIONS[f"varbit{_name}"] = _bit_test(_test)
-
-
-def _substring(value: Any, start: int, length: int | None = None) -> Any:
-    from pubcheck.postgres.executor.text import substring
-
-    return substring(value, start, length)
 
 
 def _byte(value: bytes, index: int) -> int:
@@ -127,16 +120,6 @@ def _encode(value: bytes, kind: str) -> str:
     if word == "escape":
         return "".join("\\\\" if byte == 92 else chr(byte) if 0 < byte < 128 else f"\\{byte:03o}" for byte in value)
     raise evaluation_error("22023", f'unrecognized encoding: "{kind}"')
-
-
-def _overlaid(value: bytes, by: bytes, start: int, length: int | None = None) -> bytes:
-    """bytea_overlay."""
-    if start <= 0:
-        raise evaluation_error("22011", "negative substring length not allowed")
-    after = start + (len(by) if length is None else length)
-    if not -(1 << 31) <= after < 1 << 31:
-        raise evaluation_error("22003", "integer out of range")
-    return value[: start - 1] + by + value[max(after, 1) - 1 :]
 
 
 def _index_checked(index: int, size: int) -> None:
@@ -245,12 +228,12 @@ FUNCTIONS["length(bit)"] = len
 FUNCTIONS["bit_length(bit)"] = len
 for _name in ("substr", "substring"):
     for _kind in ("bytea", "bit"):
-        FUNCTIONS[f"{_name}({_kind},int4)"] = FUNCTIONS[f"{_name}({_kind},int4,int4)"] = _substring
+        FUNCTIONS[f"{_name}({_kind},int4)"] = FUNCTIONS[f"{_name}({_kind},int4,int4)"] = substring
 for _name, _strip in (("btrim", bytes.strip), ("ltrim", bytes.lstrip), ("rtrim", bytes.rstrip)):
     FUNCTIONS[f"{_name}(bytea,bytea)"] = _trim(_strip)
 FUNCTIONS |= {
-    "overlay(bytea,bytea,int4)": _overlaid,
-    "overlay(bytea,bytea,int4,int4)": _overlaid,
+    "overlay(bytea,bytea,int4)": overlay,
+    "overlay(bytea,bytea,int4,int4)": overlay,
     "set_byte": _with_byte,
     "set_bit(bytea,int8,int4)": _with_bit,
     "convert_to": _converted_to,

@@ -25,7 +25,6 @@ def _choice(sign: int) -> Maker:
     return make
 
 
-FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {
     **{f"enum_{name}": _compared(test) for name, test in COMPARISONS.items()},
     "enum_cmp": lambda call: order_of(call.context, call.expr.args[0].type),

@@ -10,11 +10,10 @@ from typing import Any
 from pubcheck.postgres.datum import WIDE, single, whole_scale
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import nan_larger, nan_order, nan_smaller
-from pubcheck.postgres.executor.function_lookup import Function, Maker
+from pubcheck.postgres.executor.function_lookup import Function
 from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
 
 FUNCTIONS: dict[str, Function] = {}
-MAKERS: dict[str, Maker] = {}
 
 NAN_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "eq": lambda left, right: left == right or (left != left and right != right),

@@ -87,10 +87,11 @@ def implementation(context: Context, call: Call) -> Implementation:
     families += [f for f, types in _FAMILIES.items() if context.cache.type(proc.returns).name in types]
     for family in dict.fromkeys((*families, *_AFTERWARDS)):
         module: Any = import_module(f"pubcheck.postgres.executor.{family}")
+        functions, makers = (getattr(module, table, {}) for table in ("FUNCTIONS", "MAKERS"))
         for name in (signature, proc.name):
-            function = module.FUNCTIONS.get(name)
-            if function is None and name in module.MAKERS:
-                function = _implementation(module.MAKERS[name], call)
+            function = functions.get(name)
+            if function is None and name in makers:
+                function = _implementation(makers[name], call)
             if function is not None:
                 paid = context.budget.bounded(function)
                 return Implementation(function, paid, proc.strict, proc.strict and signature not in _INLINED)

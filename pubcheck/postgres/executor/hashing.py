@@ -10,11 +10,10 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from pubcheck.postgres.datum import Interval
-from pubcheck.postgres.executor.function_lookup import Function, Maker
+from pubcheck.postgres.executor.function_lookup import Function
 from pubcheck.postgres.output.numbers import numeric_digits
 
 FUNCTIONS: dict[str, Function] = {}
-MAKERS: dict[str, Maker] = {}
 
 _MASK = 0xFFFFFFFF
 _START = 0x9E3779B9 + 3923095

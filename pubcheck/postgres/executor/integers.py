@@ -10,7 +10,7 @@ from typing import Any
 
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import plain_order
-from pubcheck.postgres.executor.function_lookup import Function, Maker
+from pubcheck.postgres.executor.function_lookup import Function
 from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
 
 _BITS = {"2": 16, "4": 32, "8": 64}
@@ -24,7 +24,6 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "ge": operator.ge,
 }
 FUNCTIONS: dict[str, Function] = {}
-MAKERS: dict[str, Maker] = {}
 
 
 def _fitting(size: str) -> Callable[[int], int]:

@@ -15,6 +15,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import numeric
 from pubcheck.postgres.executor.compare import json_equal, json_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import evaluation_error
 from pubcheck.postgres.output.documents import jsonb_text
 
@@ -329,6 +330,10 @@ def _json_length(text: str) -> int:
     raise evaluation_error("22023", f"cannot get array length of {kind}")
 
 
+def _ordered(test: Callable[[int, int], bool]) -> Function:
+    return lambda left, right: test(json_order(left, right), 0)
+
+
 def _quantified(every: bool) -> Function:
     def test(value: Any, keys: Array) -> bool:
         names: Sequence[str] = [key for key in keys.elements if key is not None]
@@ -361,10 +366,7 @@ FUNCTIONS |= {
     "jsonb_exists_all": _quantified(True),
     "jsonb_eq": json_equal,
     "jsonb_ne": lambda left, right: not json_equal(left, right),
-    "jsonb_lt": lambda left, right: json_order(left, right) < 0,
-    "jsonb_le": lambda left, right: json_order(left, right) <= 0,
-    "jsonb_gt": lambda left, right: json_order(left, right) > 0,
-    "jsonb_ge": lambda left, right: json_order(left, right) >= 0,
+    **{f"jsonb_{name}": _ordered(COMPARISONS[name]) for name in ("lt", "le", "gt", "ge")},
     "jsonb_cmp": json_order,
     "jsonb_typeof": _typeof,
     "jsonb_array_length": _length,

@@ -6,13 +6,12 @@ import re
 from typing import Any
 
 from pubcheck.postgres.datum import JSON_NULL, Array
-from pubcheck.postgres.executor.function_lookup import Function, Maker
+from pubcheck.postgres.executor.function_lookup import Function
 from pubcheck.postgres.executor.values import evaluation_error
 from pubcheck.postgres.input.jsonpath_items import escaped
 from pubcheck.postgres.output.documents import jsonb_text, key_order
 
 FUNCTIONS: dict[str, Function] = {}
-MAKERS: dict[str, Maker] = {}
 
 _CREATE, _REPLACE, _BEFORE, _AFTER, _DELETE = "create", "replace", "before", "after", "delete"
 _ADDING = frozenset((_CREATE, _BEFORE, _AFTER))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pubcheck.postgres.executor.function_lookup import Function, Maker
+from pubcheck.postgres.executor.function_lookup import Function
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import evaluation_error
 from pubcheck.postgres.output.network import Address, host
 
 FUNCTIONS: dict[str, Function] = {}
-MAKERS: dict[str, Maker] = {}
 
 
 def inet_value(family: int, prefix: int, address: bytes) -> Address:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal, InvalidOperation
 from math import factorial, gcd, isqrt, lcm
+from typing import Any
 
 from pubcheck.postgres.datum import WIDE, single
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import nan_larger, nan_order, nan_smaller
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
 from pubcheck.postgres.input.numbers import fit
 from pubcheck.postgres.output.numbers import numeric_text
@@ -313,20 +314,20 @@ def _length_coercion(value: Decimal, typmod: int) -> Decimal:
     return fit(value, typmod) if typmod >= 4 else value
 
 
-def _comparison(test: Callable[[Decimal, Decimal], bool], of_order: Callable[[int, int], bool]) -> Function:
+def _comparison(test: Callable[[Any, Any], bool]) -> Function:
     """Python refuses to order NaN."""
 
     def compare(left: Decimal, right: Decimal) -> bool:
         try:
             return test(left, right)
         except InvalidOperation:
-            return of_order(nan_order(left, right), 0)
+            return test(nan_order(left, right), 0)
 
     return compare
 
 
-for _name, _test in (("lt", operator.lt), ("le", operator.le), ("gt", operator.gt), ("ge", operator.ge)):
-    FUNCTIONS[f"numeric_{_name}"] = _comparison(_test, _test)
+for _name in ("lt", "le", "gt", "ge"):
+    FUNCTIONS[f"numeric_{_name}"] = _comparison(COMPARISONS[_name])
 for _type in ("int2", "int4", "int8"):
     FUNCTIONS[f"numeric({_type})"] = Decimal
 for _name in ("power(numeric,numeric)", "pow(numeric,numeric)", "numeric_power"):

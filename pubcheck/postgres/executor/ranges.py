@@ -5,7 +5,6 @@ A bound is (value, whether it is a lower one, whether it belongs to the range); 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from pubcheck.postgres.datum import Range
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import Order, evaluation_error
 from pubcheck.postgres.input.ranges import canonical
 from pubcheck.postgres.range_order import (
@@ -197,14 +197,7 @@ def _infinite(side: str) -> Function:
     return lambda value: not value.empty and getattr(value, side) is None
 
 
-for _name, _test in (
-    ("eq", operator.eq),
-    ("ne", operator.ne),
-    ("lt", operator.lt),
-    ("le", operator.le),
-    ("gt", operator.gt),
-    ("ge", operator.ge),
-):
+for _name, _test in COMPARISONS.items():
     MAKERS[f"range_{_name}"] = _ordered(_test)
     MAKERS[f"multirange_{_name}"] = _ordered(_test, several=True)
 for _name in ("int4range", "int8range", "numrange", "daterange", "tsrange", "tstzrange"):

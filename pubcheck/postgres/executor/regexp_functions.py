@@ -16,7 +16,6 @@ from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.patterns import spans
 from pubcheck.postgres.executor.values import evaluation_error
 
-FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
 
 _GROUP = re.compile(r"(?<!\\)(?:\\\\)*\((?!\?)")

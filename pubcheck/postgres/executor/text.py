@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from typing import Any
 
 from pubcheck.postgres.budget import replaced, room
 from pubcheck.postgres.datum import Array
@@ -18,7 +17,7 @@ from pubcheck.postgres.executor.characters import lower, title, upper
 from pubcheck.postgres.executor.compare import C, text_equality, text_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.patterns import LIKE_MAKERS
-from pubcheck.postgres.executor.values import Context, evaluation_error
+from pubcheck.postgres.executor.values import Context, evaluation_error, overlay, substring
 from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.output.strings import char_text
 from pubcheck.postgres.versions import MAJORS
@@ -112,15 +111,6 @@ MAKERS["initcap(text)"] = _changing(title)
 # Parts.
 
 
-def substring(value: Any, start: int, length: int | None = None) -> Any:
-    """text_substring and bytea_substring: ``start`` counts from 1 and may lie before the beginning."""
-    if length is None:
-        return value[max(start, 1) - 1 :]
-    if length < 0:
-        raise evaluation_error("22011", "negative substring length not allowed")
-    return value[max(start, 1) - 1 : max(start + length, 1) - 1]
-
-
 def _left(text: str, count: int) -> str:
     return text[:count] if count >= 0 else text[: max(len(text) + count, 0)]
 
@@ -182,15 +172,6 @@ def _chr(code: int) -> str:
     if 0xD800 <= code <= 0xDFFF:
         raise evaluation_error("54000", f"requested character not valid for encoding: {code}")
     return chr(code)
-
-
-def _overlay(text: str, by: str, start: int, length: int | None = None) -> str:
-    if start <= 0:
-        raise evaluation_error("22011", "negative substring length not allowed")
-    after = start + (len(by) if length is None else length)
-    if not -(1 << 31) <= after < 1 << 31:
-        raise evaluation_error("22003", "integer out of range")
-    return text[: start - 1] + by + text[max(after, 1) - 1 :]
 
 
 # Lengths of types.
@@ -299,8 +280,8 @@ FUNCTIONS |= {
     "ascii": lambda text: ord(text[0]) if text else 0,
     "chr": _chr,
     "textcat": operator.add,
-    "overlay(text,text,int4)": _overlay,
-    "overlay(text,text,int4,int4)": _overlay,
+    "overlay(text,text,int4)": overlay,
+    "overlay(text,text,int4,int4)": overlay,
     "text(bool)": lambda value: "true" if value else "false",
     "text(bpchar)": lambda text: text.rstrip(" "),
     "text(name)": lambda text: text,

@@ -60,4 +60,23 @@ def division_by_zero() -> ServerError:
     return evaluation_error("22012", "division by zero")
 
 
+def substring(value: Any, start: int, length: int | None = None) -> Any:
+    """text_substring and bytea_substring: ``start`` counts from 1 and may lie before the beginning."""
+    if length is None:
+        return value[max(start, 1) - 1 :]
+    if length < 0:
+        raise evaluation_error("22011", "negative substring length not allowed")
+    return value[max(start, 1) - 1 : max(start + length, 1) - 1]
+
+
+def overlay(value: Any, by: Any, start: int, length: int | None = None) -> Any:
+    """text_overlay and bytea_overlay."""
+    if start <= 0:
+        raise evaluation_error("22011", "negative substring length not allowed")
+    after = start + (len(by) if length is None else length)
+    if not -(1 << 31) <= after < 1 << 31:
+        raise evaluation_error("22003", "integer out of range")
+    return value[: start - 1] + by + value[max(after, 1) - 1 :]
+
+
 Order = Callable[[Any, Any], int]

@@ -12,6 +12,7 @@ from pubcheck.postgres.catalog.rows import Index
 from pubcheck.postgres.primnodes import Expr, conjuncts, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step, is_volatile
+from pubcheck.simulate.executor.pruning import COMMUTED
 from pubcheck.simulate.executor.row_order import comparison
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.heap import Version
@@ -44,11 +45,7 @@ class IndexConditions:
             left, right = node.args
             operator = cache.operator(node.operators[0]).name
             if _is_fixed(session, left, target):
-                left, right, operator = (
-                    right,
-                    left,
-                    {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator),
-                )
+                left, right, operator = right, left, COMMUTED.get(operator, operator)
             if left.node != "Var" or type(left.value) is not tuple or not _is_fixed(session, right, target):
                 continue
             _, item, name = left.value

@@ -21,7 +21,7 @@ from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.partitions import DEFAULT, Partitioning, partitioning
 
 Oids = set[int]
-_COMMUTED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "<>": "<>"}
+COMMUTED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "<>": "<>"}
 _HOLDS: dict[str, Callable[[int], bool]] = {
     "<": lambda sign: sign < 0,
     "<=": lambda sign: sign <= 0,
@@ -208,7 +208,7 @@ class Pruning:
         left, right = node.args
         operator = self._session.catalog_session.syscache.operator(node.operators[0]).name
         if left.node == "Const":
-            left, right, operator = right, left, _COMMUTED.get(operator, "")
+            left, right, operator = right, left, COMMUTED.get(operator, "")
         return (self._column(left), operator, right) if right.node == "Const" else ("", "", None)
 
     def _column(self, node: Expr) -> str:

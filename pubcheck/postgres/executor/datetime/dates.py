@@ -105,12 +105,15 @@ def plus(context: Context, moment: Moment, interval: Interval) -> Moment:
     return checked(moment + interval.microseconds)
 
 
-def _minus(context: Context, moment: Moment, interval: Interval) -> Moment:
+def opposite(context: Context, interval: Interval) -> Interval:
+    """The interval that is added where another one is subtracted; its parts have no limits."""
     if is_infinite(context, interval):
-        return plus(context, moment, negated(interval))
-    if isinstance(moment, float):
-        return moment
-    return plus(context, moment, Interval(-interval.months, -interval.days, -interval.microseconds))
+        return negated(interval)
+    return Interval(-interval.months, -interval.days, -interval.microseconds)
+
+
+def _minus(context: Context, moment: Moment, interval: Interval) -> Moment:
+    return plus(context, moment, opposite(context, interval))
 
 
 def _adding(operation: Callable[[Context, Moment, Interval], Moment], convert: Callable[[Moment], Moment]) -> Maker:
@@ -172,13 +175,13 @@ def _time_plus(sign: int) -> Maker:
 
 def _timetz_plus(sign: int) -> Maker:
     def make(call: Call) -> Function:
-        def add(time: tuple[int, int], interval: Interval) -> tuple[int, int]:
-            if is_infinite(call.context, interval):
-                raise evaluation_error("22008", f"cannot {'add' if sign > 0 else 'subtract'} infinite interval to time")
-            local = (time[0] - time[1] * SECOND + sign * interval.microseconds) % DAY_LENGTH
-            return local + time[1] * SECOND, time[1]
+        add = _time_plus(sign)(call)
 
-        return add
+        def add_at_zone(time: tuple[int, int], interval: Interval) -> tuple[int, int]:
+            offset = time[1] * SECOND
+            return add(time[0] - offset, interval) + offset, time[1]
+
+        return add_at_zone
 
     return make
 

@@ -57,6 +57,12 @@ class _Fields:
             raise self.unsupported(word)
         raise evaluation_error("22023", f'unit "{word}" not recognized for type {self.type_name}')
 
+    def required(self, value: Any, name: str) -> Any:
+        """The value of a field. Raises ServerError 0A000 for None, a field that the type does not have."""
+        if value is None:
+            raise self.unsupported(name)
+        return value
+
     def unsupported(self, name: str, detail: str | None = None) -> ServerError:
         return evaluation_error("0A000", f'unit "{name.lower()}" not supported for type {self.type_name}', detail)
 
@@ -197,9 +203,7 @@ def _timestamp_field(fields: _Fields, name: str, moment: int, as_float: bool) ->
     value: Any = _date_field(field, year, month, day)
     if value is None:
         value = _time_field(field, time, as_float)
-    if value is None:
-        raise fields.unsupported(name)
-    return value
+    return fields.required(value, name)
 
 
 def _extract_date(context: Context, name: str, date: Moment, as_float: bool) -> Any:
@@ -214,9 +218,7 @@ def _extract_date(context: Context, name: str, date: Moment, as_float: bool) -> 
     if field == "julian":
         return date + POSTGRES_EPOCH
     value = _date_field(field, *calendar(date + POSTGRES_EPOCH))
-    if value is None:
-        raise _DATE.unsupported(name)
-    return value
+    return _DATE.required(value, name)
 
 
 def _extract_time(context: Context, name: str, time: int, as_float: bool) -> Any:
@@ -228,9 +230,7 @@ def _field_of_time(fields: _Fields, name: str, time: int, as_float: bool) -> Any
     if field == "epoch":
         return time / 1e6 if as_float else Decimal(time).scaleb(-6)
     value = _time_field(field, time, as_float)
-    if value is None:
-        raise fields.unsupported(name)
-    return value
+    return fields.required(value, name)
 
 
 _INTERVAL_EVER = frozenset(("hour", "day", "year", "decade", "century", "millennium", "epoch"))
@@ -266,9 +266,7 @@ def _extract_interval(context: Context, name: str, interval: Interval, as_float:
     }.get(field)
     if value is None:
         value = _time_field(field, interval.microseconds, as_float)
-    if value is None:
-        raise _INTERVAL.unsupported(name)
-    return value
+    return _INTERVAL.required(value, name)
 
 
 _Extract = Callable[[Context, str, Any, bool], Any]

@@ -110,28 +110,25 @@ def _restricted(call: Call) -> Function:
     return restrict
 
 
+def same_sign(whole: int, part: int, unit: int) -> tuple[int, int]:
+    """A number of units and a part of one, with the same sign."""
+    if whole > 0 and part < 0:
+        return whole - 1, part + unit
+    return (whole + 1, part - unit) if whole < 0 and part > 0 else (whole, part)
+
+
 def _justify_hours(interval: Interval) -> Interval:
     if interval in INFINITIES:
         return interval
-    days, time = towards_zero(interval.microseconds, DAY_LENGTH)
-    days += interval.days
-    if days > 0 and time < 0:
-        days, time = days - 1, time + DAY_LENGTH
-    elif days < 0 and time > 0:
-        days, time = days + 1, time - DAY_LENGTH
-    return fitting(interval.months, days, time)
+    more, time = towards_zero(interval.microseconds, DAY_LENGTH)
+    return fitting(interval.months, *same_sign(interval.days + more, time, DAY_LENGTH))
 
 
 def _justify_days(interval: Interval) -> Interval:
     if interval in INFINITIES:
         return interval
-    months, days = towards_zero(interval.days, 30)
-    months += interval.months
-    if months > 0 and days < 0:
-        months, days = months - 1, days + 30
-    elif months < 0 and days > 0:
-        months, days = months + 1, days - 30
-    return fitting(months, days, interval.microseconds)
+    more, days = towards_zero(interval.days, 30)
+    return fitting(*same_sign(interval.months + more, days, 30), interval.microseconds)
 
 
 MAKERS: dict[str, Maker] = {

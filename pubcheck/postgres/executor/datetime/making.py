@@ -18,7 +18,7 @@ from pubcheck.postgres.executor.datetime.common import (
     towards_zero,
 )
 from pubcheck.postgres.executor.datetime.dates import make_date
-from pubcheck.postgres.executor.datetime.intervals import fitting
+from pubcheck.postgres.executor.datetime.intervals import fitting, same_sign
 from pubcheck.postgres.executor.datetime.session_zone import zone_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import evaluation_error
@@ -125,11 +125,7 @@ def _justify(interval: Interval) -> Interval:
         months, days = months - 1, days + 30
     elif months < 0 and (days > 0 or (days == 0 and time > 0)):
         months, days = months + 1, days - 30
-    if days > 0 and time < 0:
-        days, time = days - 1, time + DAY_LENGTH
-    elif days < 0 and time > 0:
-        days, time = days + 1, time - DAY_LENGTH
-    return fitting(months, days, time)
+    return fitting(months, *same_sign(days, time, DAY_LENGTH))
 
 
 MAKERS: dict[str, Maker] = {

@@ -9,8 +9,8 @@ from typing import Any
 from pubcheck.postgres.datum import DAY_LENGTH, Interval
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import plain_order
-from pubcheck.postgres.executor.datetime.common import SECOND, Moment, checked, infinite, is_infinite, midnight
-from pubcheck.postgres.executor.datetime.dates import plus, plus_months
+from pubcheck.postgres.executor.datetime.common import SECOND, Moment, checked, infinite, is_infinite, midnight, swapped
+from pubcheck.postgres.executor.datetime.dates import opposite, plus, plus_months
 from pubcheck.postgres.executor.datetime.fields import (
     TIMESTAMPTZ,
     TIMETZ,
@@ -19,7 +19,6 @@ from pubcheck.postgres.executor.datetime.fields import (
     time_part_of,
     truncated_in,
 )
-from pubcheck.postgres.executor.datetime.intervals import negated
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import Context, evaluation_error
@@ -138,25 +137,14 @@ def _plus(zone: Callable[[], SessionZone], context: Context, moment: Moment, int
     return checked(moment + interval.microseconds)
 
 
-def _opposite(context: Context, interval: Interval) -> Interval:
-    if is_infinite(context, interval):
-        return negated(interval)
-    return Interval(-interval.months, -interval.days, -interval.microseconds)
-
-
 def _adding(call: Call) -> Function:
     zone = zone_of(call)
     return lambda moment, interval: _plus(zone, call.context, moment, interval)
 
 
-def _added_to(call: Call) -> Function:
-    add = _adding(call)
-    return lambda interval, moment: add(moment, interval)
-
-
 def _subtracting(call: Call) -> Function:
     add = _adding(call)
-    return lambda moment, interval: add(moment, _opposite(call.context, interval))
+    return lambda moment, interval: add(moment, opposite(call.context, interval))
 
 
 def _truncating(call: Call) -> Function:
@@ -261,7 +249,7 @@ MAKERS: dict[str, Maker] = {
     "timestamptz_mi_interval": _subtracting,
     "date_add(timestamptz,interval)": _adding,
     "date_subtract(timestamptz,interval)": _subtracting,
-    "interval_pl_timestamptz": _added_to,
+    "interval_pl_timestamptz": swapped(_adding),
     "date_trunc(text,timestamptz)": _truncating,
     "extract(text,timestamptz)": _extracting(False),
     "date_part(text,timestamptz)": _extracting(True),
