@@ -15,7 +15,7 @@ from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step
-from pubcheck.simulate.executor.index_keys import equal_form
+from pubcheck.simulate.executor.index_keys import equal_form, key_of
 from pubcheck.simulate.executor.row_order import comparison
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -76,9 +76,9 @@ class Aggregation:
         over = _OverGroups(session, level, self._aggregates, self._width)
         self.targets = [over.build(target.expr) for target in query.targets]
         self._having = None if query.having is None else over.build(query.having)
-        self._keys = [
-            (builder.build(t.expr), equal_form(cache, t.expr.type, t.expr.collation)) for t in query.groups or ()
-        ]
+        groups = [target.expr for target in query.groups or ()]
+        self._keys = [builder.build(expr) for expr in groups]
+        self._forms = [equal_form(cache, expr.type, expr.collation) for expr in groups]
         self._grouped = query.groups is not None
 
     def run(self, rows: Iterator[Row]) -> Iterator[tuple[Any, ...]]:
@@ -86,11 +86,7 @@ class Aggregation:
         if not self._grouped:
             groups[()] = []
         for row in rows:
-            key = []
-            for step, form in self._keys:
-                value = step(row)
-                key.append(value if value is None or form is None else form(value))
-            groups.setdefault(tuple(key), []).append(list(row))
+            groups.setdefault(key_of([step(row) for step in self._keys], self._forms), []).append(list(row))
         for members in groups.values():
             values = [aggregate.result(members) for aggregate in self._aggregates]
             row = [*(members[0] if members else [None] * self._width), values]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pubcheck.postgres.analysis.from_clause import Join
@@ -77,6 +77,17 @@ class _Nulls(dict[int, None]):
 NULLS = _Nulls()
 
 
+def _filling(position: int, values_for: Callable[[Row], Iterable[Any]]) -> Source:
+    """Return the source of one entry; ``values_for`` gives its rows for what the entries before it have."""
+
+    def rows(row: Row) -> Iterator[None]:
+        for values in values_for(row):
+            row[position] = values
+            yield
+
+    return rows
+
+
 class FromClause:
     """The rows of FROM. ``rows`` fills the entries of a row in place, once for each of them.
 
@@ -125,36 +136,16 @@ class FromClause:
         if isinstance(source.source, Nested):
             return self._sub_select(source.source, position)
         if isinstance(source.source, list):
-            make_rows = function_rows(self.session, self.level, source)
-
-            def of_function(row: Row) -> Iterator[None]:
-                for values in make_rows(row):
-                    row[position] = values
-                    yield
-
-            return of_function
+            return _filling(position, function_rows(self.session, self.level, source))
         if hasattr(source.source, "rows"):
-            return self._common_table(source.source, position)
+            return _filling(position, lambda row: source.source.rows())
         raise NotFollowed(f'the rows of "{source.name}"')
-
-    def _common_table(self, common: Any, position: int) -> Source:
-        def rows(row: Row) -> Iterator[None]:
-            for values in common.rows():
-                row[position] = values
-                yield
-
-        return rows
 
     def _table(self, item: Item, position: int) -> Source:
         session, relation = self.session, item.relation
         assert relation is not None
 
-        def rows(row: Row) -> Iterator[None]:
-            for version in scan_relation(session, relation, inherited=not item.only):
-                row[position] = version
-                yield
-
-        return rows
+        return _filling(position, lambda row: scan_relation(session, relation, inherited=not item.only))
 
     def _view(self, item: Item, position: int) -> Source:
         """The rows of a view's query, by the numbers of the view's columns."""
@@ -173,40 +164,34 @@ class FromClause:
             session.views.discard(relation.oid)
         numbers = [column.number for column in relation.live()]
 
-        def rows(row: Row) -> Iterator[None]:
+        def rows(row: Row) -> Iterator[dict[int, Any]]:
             results = list(inner.run())
             self.certain = self.certain and (inner.in_order or inner.certain or len(results) < 2)
-            for values in results:
-                row[position] = dict(zip(numbers, values, strict=True))
-                yield
+            return (dict(zip(numbers, values, strict=True)) for values in results)
 
-        return rows
+        return _filling(position, rows)
 
     def _sub_select(self, level: Nested, position: int) -> Source:
         inner = _PLANS["plan"](self.session, level)
         frame = frame_of(self.level)
         if inner.in_order:
 
-            def in_order(row: Row) -> Iterator[None]:
+            def in_order(row: Row) -> Iterator[Any]:
                 frame.row = row
-                for values in inner.run():
-                    row[position] = values
-                    yield
+                return inner.run()  # type: ignore[no-any-return]
 
-            return in_order
+            return _filling(position, in_order)
 
-        def rows(row: Row) -> Iterator[None]:
+        def rows(row: Row) -> list[Any]:
             held, frame.row = frame.row, row
             try:
                 results = list(inner.run())
             finally:
                 frame.row = held
             self.certain = self.certain and (inner.certain or len(results) < 2)
-            for values in results:
-                row[position] = values
-                yield
+            return results
 
-        return rows
+        return _filling(position, rows)
 
     def _join(self, join: Join) -> Source:
         left, right = self._source_of(join.left), self._source_of(join.right)

@@ -58,11 +58,14 @@ def key_function(
         values = [read(row) for read in readers]
         if distinct and None in values:
             return None
-        return tuple(
-            value if value is None or form is None else form(value) for value, form in zip(values, forms, strict=True)
-        )
+        return key_of(values, forms)
 
     return key
+
+
+def key_of(values: Iterable[Any], forms: Sequence[Normal | None]) -> Key:
+    """Return values as a key, by their forms: equal ones have equal keys."""
+    return tuple([v if v is None or form is None else form(v) for v, form in zip(values, forms, strict=True)])
 
 
 def equal_form(cache: SysCache, type_oid: int, collation: int = 0) -> Normal | None:
@@ -85,8 +88,7 @@ def equal_form(cache: SysCache, type_oid: int, collation: int = 0) -> Normal | N
         inner = equal_form(cache, row.base)
 
         def of_range(value: Any) -> Hashable:
-            bounds = tuple(b if b is None or inner is None else inner(b) for b in (value.lower, value.upper))
-            return (value.empty, *bounds, value.lower_in, value.upper_in)
+            return (value.empty, *key_of((value.lower, value.upper), (inner, inner)), value.lower_in, value.upper_in)
 
         return of_range
     element = cache.element_type(base)

@@ -23,7 +23,7 @@ from pubcheck.simulate.executor.expressions import (
     is_volatile,
 )
 from pubcheck.simulate.executor.from_rows import FromClause
-from pubcheck.simulate.executor.index_keys import equal_form
+from pubcheck.simulate.executor.index_keys import equal_form, key_of
 from pubcheck.simulate.executor.row_locks import RowMarks, locked_rows
 from pubcheck.simulate.executor.row_order import row_order
 from pubcheck.simulate.executor.windows import OverWindows, Windows
@@ -256,7 +256,7 @@ class Plan:
         forms = [equal_form(cache, expr.type, expr.collation) for expr in self._outputs]
         fresh = []
         for row in rows:
-            key = tuple(v if v is None or form is None else form(v) for v, form in zip(row, forms, strict=True))
+            key = key_of(row, forms)
             if key not in seen:
                 seen.add(key)
                 fresh.append(row)
@@ -265,16 +265,12 @@ class Plan:
     def _distinct(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         assert self.query.distinct is not None
         cache = self.session.catalog_session.syscache
-        chosen = [
-            (number, equal_form(cache, target.expr.type, target.expr.collation))
-            for number, target in enumerate(self.query.targets)
-            if target in self.query.distinct
-        ]
+        targets = enumerate(self.query.targets)
+        chosen = [(number, target.expr) for number, target in targets if target in self.query.distinct]
+        forms = [equal_form(cache, expr.type, expr.collation) for _, expr in chosen]
         seen: dict[Any, tuple[Any, ...]] = {}
         for row in rows:
-            key = tuple(
-                row[number] if form is None or row[number] is None else form(row[number]) for number, form in chosen
-            )
+            key = key_of([row[number] for number, _ in chosen], forms)
             if key in seen and len(chosen) < len(self.names) and not self.query.sort:
                 self.certain = False
             seen.setdefault(key, row)

@@ -16,7 +16,7 @@ from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.aggregates import maker_of
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step
-from pubcheck.simulate.executor.index_keys import equal_form
+from pubcheck.simulate.executor.index_keys import equal_form, key_of
 from pubcheck.simulate.executor.row_order import comparison
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -66,7 +66,8 @@ class _Sorted:
         cache = session.catalog_session.syscache
         self.window = window
         self.functions: list[tuple[int, Compute]] = []
-        self.keys = [(builder.build(expr), equal_form(cache, expr.type, expr.collation)) for expr in window.partition]
+        self.keys = [builder.build(expr) for expr in window.partition]
+        self.forms = [equal_form(cache, expr.type, expr.collation) for expr in window.partition]
         partition: list[tuple[Expr, Node]] = [(expr, {}) for expr in window.partition]
         sort = [(builder.build(expr), expr, by) for expr, by in [*partition, *window.order]]
         self.compare = comparison(session, sort)
@@ -83,8 +84,7 @@ class _Sorted:
             start = end
 
     def _key(self, row: Row) -> tuple[Hashable, ...]:
-        values = [(step(row), form) for step, form in self.keys]
-        return tuple(value if value is None or form is None else form(value) for value, form in values)
+        return key_of([step(row) for step in self.keys], self.forms)
 
     def _peers(self, rows: list[Row]) -> _Peers:
         first, last = [0] * len(rows), [0] * len(rows)
