@@ -113,7 +113,10 @@ class UniqueIndex:
         self.key_of = key_of
         self.entries: dict[Key, Version | list[Version]] = {}
 
-    def add(self, key: Key, version: Version) -> None:
+    def add(self, version: Version) -> None:
+        key = self.key_of(version)
+        if key is None:
+            return
         present = self.entries.setdefault(key, version)
         if present is version:
             return
@@ -257,9 +260,7 @@ class Storage:
         if index is None:
             index = self.indexes[oid] = UniqueIndex(key_of())
             for version in self.versions:
-                key = index.key_of(version)
-                if key is not None:
-                    index.add(key, version)
+                index.add(version)
         return index
 
     @property
@@ -278,18 +279,14 @@ class Storage:
         for index in self.indexes.values():
             index.entries = {}  # who reads the former ones goes on with them
             for version in self.versions:
-                key = index.key_of(version)
-                if key is not None:
-                    index.add(key, version)
+                index.add(version)
         self._crowded_at = max(_CROWDED, 2 * len(self.versions))
 
     def add(self, version: Version) -> None:
         self.versions.append(version)
         self.entries += 1
         for index in self.indexes.values():
-            key = index.key_of(version)
-            if key is not None:
-                index.add(key, version)
+            index.add(version)
 
     def scan(self, states: Mapping[int, int] | None = None, oldest: int = 0) -> Iterator[Version]:
         """All versions that are there when the scan comes to their page, in the order of pages. With ``states``, pages

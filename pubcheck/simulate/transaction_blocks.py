@@ -116,31 +116,22 @@ def set_characteristics(session: Backend, node: Node) -> None:
 
 
 def _commit(session: Backend, node: Node) -> None:
-    transaction = session.transaction
-    if transaction is None:
-        if node.get("chain"):
-            raise ServerError("25P01", "COMMIT AND CHAIN can only be used in transaction blocks")
-        return  # a warning: there is no transaction in progress
-    if transaction.failed:
-        session.rollback()
-    else:
-        session.commit()
-    _chain(session, node, transaction.isolation)
+    failed = session.transaction is not None and session.transaction.failed
+    _end_block(session, node, "COMMIT", session.rollback if failed else session.commit)
 
 
 def _rollback(session: Backend, node: Node) -> None:
-    transaction = session.transaction
-    if transaction is None:
-        if node.get("chain"):
-            raise ServerError("25P01", "ROLLBACK AND CHAIN can only be used in transaction blocks")
-        return
-    session.rollback()
-    _chain(session, node, transaction.isolation)
+    _end_block(session, node, "ROLLBACK", session.rollback)
 
 
-def _chain(session: Backend, node: Node, isolation: str) -> None:
-    if node.get("chain"):
-        session.begin().isolation = isolation
+def _end_block(session: Backend, node: Node, command: str, end: Callable[[], None]) -> None:
+    transaction, chain = session.transaction, node.get("chain")
+    if transaction is not None:
+        end()
+        if chain:
+            session.begin().isolation = transaction.isolation
+    elif chain:
+        raise ServerError("25P01", f"{command} AND CHAIN can only be used in transaction blocks")
 
 
 def _require_block(session: Backend, command: str) -> None:

@@ -340,17 +340,11 @@ class Order:
 
     # Inside transactions.
 
-    def _change(self, message: Change) -> Iterator[Problem]:
+    def _change(self, message: Change | wire.Truncate) -> Iterator[Problem]:
         yield from self._inside(message)
         self._empty = False
-        if self._described and message.relation not in self._described:
-            yield _state("follows the Relation message of another table, but no change of that table was sent")
-        self._described.clear()
-
-    def _truncate(self, message: wire.Truncate) -> Iterator[Problem]:
-        yield from self._inside(message)
-        self._empty = False
-        if self._described and not self._described & set(message.relations):
+        relations = message.relations if isinstance(message, wire.Truncate) else (message.relation,)
+        if self._described and self._described.isdisjoint(relations):
             yield _state("follows the Relation message of another table, but no change of that table was sent")
         self._described.clear()
 
@@ -434,7 +428,7 @@ _CHECKS: Mapping[type[wire.AnyMessage], Callable[[Order, Any], Iterator[Problem]
     wire.Insert: Order._change,
     wire.Update: Order._change,
     wire.Delete: Order._change,
-    wire.Truncate: Order._truncate,
+    wire.Truncate: Order._change,
     wire.Relation: Order._relation,
     wire.Type: Order._type,
     wire.Message: Order._message,

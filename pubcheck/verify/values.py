@@ -80,9 +80,11 @@ def text_check(inputs: InputContext, column: Column) -> Check | None:
         return None if typmod < 0 else _length_check(typmod - 4, exact=True)
     if oid == 0 or oid in (oids.TEXT, 19) or oid in _NOT_CHECKED or kind not in ("b", "e"):
         return None
-    if oid in _TIMES:
-        return _time_check(inputs, oid, typmod)
+    check = _input_check(inputs, oid, typmod)
+    return _time_check(check) if oid in _TIMES else check
 
+
+def _input_check(inputs: InputContext, oid: int, typmod: int) -> Check:
     def check(text: str) -> str | None:
         try:
             input.read(inputs, oid, text, typmod)
@@ -115,18 +117,12 @@ def _length_check(length: int, *, exact: bool) -> Check:
     return check
 
 
-def _time_check(inputs: InputContext, oid: int, typmod: int) -> Check:
+def _time_check(is_valid: Check) -> Check:
     def check(text: str) -> str | None:
         if _ISO.fullmatch(text) is None:
             plausible = any(character.isdigit() for character in text) or text in ("infinity", "-infinity")
             return None if plausible else "is not valid"
-        try:
-            input.read(inputs, oid, text, typmod)
-        except ServerError as error:
-            return f"is not valid: {error.message}"
-        except Unknowable:
-            pass
-        return None
+        return is_valid(text)
 
     return check
 

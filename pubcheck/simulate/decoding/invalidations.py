@@ -19,6 +19,7 @@ from pubcheck.postgres.catalog.rows import (
     PublicationRel,
     Relation,
 )
+from pubcheck.postgres.parse_tree import dictionaries
 from pubcheck.simulate.log import CatalogChange, Truncation
 
 
@@ -209,7 +210,7 @@ def _named(record: CatalogChange) -> Iterable[int]:
     if field is None or (record.statement == "AlterTableStmt" and (record.entries or _changes_no_table(record.node))):
         return
     catalog = record.after.catalog
-    for name in _range_vars(record.node.get(field)):
+    for name in (item for item in dictionaries(record.node.get(field)) if "relname" in item):
         for schema in (name.get("schemaname"), "public"):
             namespace = catalog.namespace_names.get(schema) if isinstance(schema, str) else None
             oid = None if namespace is None else catalog.relation_names.get((namespace, name["relname"]))
@@ -231,15 +232,3 @@ def _changes_no_table(alter_table: Mapping[str, Any]) -> bool:
         )
         for command in commands
     )
-
-
-def _range_vars(node: Any) -> Iterable[Mapping[str, Any]]:
-    if isinstance(node, list | tuple):
-        for item in node:
-            yield from _range_vars(item)
-    elif isinstance(node, Mapping):
-        if "relname" in node:
-            yield node
-        else:
-            for item in node.values():
-                yield from _range_vars(item)

@@ -6,7 +6,6 @@ A cursor sees the rows as they are when it is opened, so all of them are read th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -16,6 +15,7 @@ from pubcheck.postgres.analysis.select import analyze_query
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT4
 from pubcheck.postgres.parse import Node, parse
+from pubcheck.postgres.parse_tree import dictionaries
 from pubcheck.simulate.backend import Result
 from pubcheck.simulate.executor.block_state import BlockState, declared_scalar
 from pubcheck.simulate.executor.block_statements import over_rows, require_order
@@ -116,7 +116,9 @@ def _opened(block: BlockState, node: Node) -> Cursor:
 
 
 def _rows(block: BlockState, node: Node, name: str, declaration: Node) -> Result:
-    if any(_mentions(name, query) for query in _queries([block.body.program.body, block.body.program.exceptions])):
+    program = block.body.program
+    queries = (item.get("query") for item in dictionaries([program.body, program.exceptions]))
+    if any(isinstance(query, str) and _mentions(name, query) for query in queries):
         raise NotFollowed(f'the name or the current row of the cursor "{name}"')
     if "dynquery" in node:
         return block.run_with(node["dynquery"]["PLpgSQL_expr"]["query"], node.get("params", []))
@@ -155,19 +157,6 @@ def _refuse_volatile(block: BlockState, query: str) -> None:
     parts = [target.expr for target in inner.query.targets] + ([inner.query.where] if inner.query.where else [])
     if any(is_volatile(block.session, expr) for expr in parts):
         raise NotFollowed("a volatile function in the query of a cursor")
-
-
-def _queries(tree: Any) -> Iterator[str]:
-    """The texts of the expressions and statements in a body."""
-    if isinstance(tree, list):
-        for item in tree:
-            yield from _queries(item)
-    elif isinstance(tree, dict):
-        for key, value in tree.items():
-            if key == "query" and isinstance(value, str):
-                yield value
-            else:
-                yield from _queries(value)
 
 
 def _mentions(name: str, query: str) -> bool:

@@ -13,6 +13,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar import parse_with
 from pubcheck.postgres.oids import BOOL, TEXT
 from pubcheck.postgres.parse import Node, parse
+from pubcheck.postgres.parse_tree import walk
 from pubcheck.postgres.plpgsql.declarations import Declaration, declaration_of
 from pubcheck.postgres.plpgsql.parse import Program, typname
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
@@ -74,7 +75,9 @@ class BlockState:
 
     def declare(self) -> None:
         """Make the variables of the body and of the blocks in it."""
-        arguments, loops = _arguments_of_cursors(self.body.program), _loops_over_cursors(self.body.program.body)
+        arguments = _arguments_of_cursors(self.body.program)
+        cursor_loops = (loop for kind, loop in walk(self.body.program.body) if kind == "PLpgSQL_stmt_forc")
+        loops = {loop["var"].get("PLpgSQL_rec", {}).get("dno", -1) for loop in cursor_loops}
         for number, (kind, node) in enumerate(self.body.program.variables):
             name = node.get("refname", "")
             if number in arguments:
@@ -247,17 +250,6 @@ def _arguments_of_cursors(program: Program) -> set[int]:
     rows = [node["cursor_explicit_argrow"] for _, node in program.variables if "cursor_explicit_argrow" in node]
     fields = [field for row in rows if row >= 0 for field in program.variables[row][1]["fields"]]
     return {field.get("varno", 0) for field in fields}
-
-
-def _loops_over_cursors(body: Any) -> set[int]:
-    """The numbers of the records that loops over cursors declare."""
-    if isinstance(body, list):
-        return {number for item in body for number in _loops_over_cursors(item)}
-    if not isinstance(body, dict):
-        return set()
-    loop = body.get("PLpgSQL_stmt_forc")
-    own = set() if loop is None else {loop["var"].get("PLpgSQL_rec", {}).get("dno", -1)}
-    return own | {number for value in body.values() for number in _loops_over_cursors(value)}
 
 
 _MODIFIERS = lazy_compile(r"\s*\([^()]*\)")

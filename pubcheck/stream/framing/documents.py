@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
-from pubcheck.stream.framing.frame import Frame, FramingError, Place, Report, position, transaction, unwrapped
+from pubcheck.stream.framing.frame import (
+    Frame,
+    FramingError,
+    Place,
+    Report,
+    frames_of,
+    position,
+    transaction,
+    unwrapped,
+)
 from pubcheck.stream.framing.rows import bytes_of, text_lines
 
 if TYPE_CHECKING:
@@ -21,19 +30,9 @@ _FIRST_BYTES = frozenset(b"BMCORYIUDTSEcAbPKrpwk")
 def read_jsonl(stream: BinaryIO, report: Report) -> Iterator[Frame]:
     """Yield the messages of JSON lines: objects with `data` and, where known, `lsn` and `xid`, or arrays of these.
     The data are hex, with or without `\\x`, or Base64."""
-    number = 0
-    for line_number, line in enumerate(text_lines(stream), 1):
-        if not line.strip():
-            continue
-        number += 1
-        place = Place(number, line_number)
-        try:
-            frame = _frame(_object(line), place)
-        except ValueError as error:
-            report(FramingError(str(error), place))
-            continue
-        if frame is not None:
-            yield frame
+    lines = (numbered for numbered in enumerate(text_lines(stream), 1) if numbered[1].strip())
+    rows = ((Place(number, line_number), line) for number, (line_number, line) in enumerate(lines, 1))
+    yield from frames_of(rows, lambda line, place: _frame(_object(line), place), report)
 
 
 def _object(line: str) -> Mapping[str, object]:
@@ -88,15 +87,6 @@ def _parquet_rows(file: ParquetFile, report: Report) -> Iterator[Frame]:
     columns = [name for name in ("lsn", "xid", "data") if name in file.schema_arrow.names]
     if "data" not in columns:
         raise FramingError(f'expected a column "data"; there are {", ".join(file.schema_arrow.names)}')
-    number = 0
-    for batch in file.iter_batches(batch_size=1024, columns=columns):
-        for row in batch.to_pylist():
-            number += 1
-            place = Place(number)
-            try:
-                frame = _frame(row, place)
-            except ValueError as error:
-                report(FramingError(str(error), place))
-                continue
-            if frame is not None:
-                yield frame
+    batches = file.iter_batches(batch_size=1024, columns=columns)
+    rows = enumerate((row for batch in batches for row in batch.to_pylist()), 1)
+    yield from frames_of(((Place(number), row) for number, row in rows), _frame, report)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import BinaryIO, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -65,6 +65,23 @@ def unwrapped(lsn: int | None, xid: int | None, data: bytes, place: Place) -> Fr
         if data[:1] == b"k" and len(data) == 18:
             return None
     return Frame(lsn, xid, data, place)
+
+
+T = TypeVar("T")
+
+
+def frames_of(
+    rows: Iterable[tuple[Place, T]], frame_of: Callable[[T, Place], Frame | None], report: Report
+) -> Iterator[Frame]:
+    """Yield the frames of rows, except for keepalives; a row that ``frame_of`` refuses with ValueError is reported."""
+    for place, row in rows:
+        try:
+            frame = frame_of(row, place)
+        except ValueError as error:
+            report(FramingError(str(error), place))
+            continue
+        if frame is not None:
+            yield frame
 
 
 def position(value: object) -> int | None:
