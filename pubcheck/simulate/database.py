@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.newer_grammar import parse_with
 from pubcheck.postgres.parse import Node, SyntaxRefused
+from pubcheck.postgres.versions import Major
 from pubcheck.simulate import transaction_blocks
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.decoding.slot import PluginFactory, Slot
@@ -15,9 +16,29 @@ from pubcheck.simulate.executor import run_statement
 from pubcheck.simulate.executor.foreign_key_actions import act
 from pubcheck.simulate.executor.foreign_keys import Action
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.older_grammar import refuse_newer_merge
 from pubcheck.simulate.script import Step, statements
 from pubcheck.simulate.server_state import ServerState
+
+
+def refuse_newer_merge(major: Major, name: str, node: Node) -> None:
+    """Raise ServerError 42601 for what MERGE has since 17, in a statement or in its WITH queries."""
+    if major.merge_returning:
+        return
+    for merge in _merges(name, node):
+        kinds = {clause["MergeWhenClause"].get("matchKind", "") for clause in merge["mergeWhenClauses"]}
+        if "MERGE_WHEN_NOT_MATCHED_BY_SOURCE" in kinds:
+            raise ServerError("42601", 'syntax error at or near "BY"')
+        if "returningClause" in merge:
+            raise ServerError("42601", 'syntax error at or near "RETURNING"')
+
+
+def _merges(name: str, node: Node) -> Iterator[Node]:
+    if name == "MergeStmt":
+        yield node
+    for item in node.get("withClause", {}).get("ctes", ()):
+        for kind, body in item["CommonTableExpr"]["ctequery"].items():
+            yield from _merges(kind, body)
+
 
 __all__ = ["NOTHING", "Result", "ServerSession"]
 

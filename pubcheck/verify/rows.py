@@ -14,8 +14,7 @@ from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.postgres.replication.subscription_set import Filters
 from pubcheck.rulebook import finder
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
-from pubcheck.verify.bounds import bound_checks
-from pubcheck.verify.filters import Answer, RowFilter, any_of, completed
+from pubcheck.verify.filters import Answer, RowFilter, any_of, bound_checks, completed
 from pubcheck.verify.publisher import Route
 from pubcheck.verify.row_tests import RowsTest, are_null, column_test, row_test, rows_test
 from pubcheck.verify.values import binary_fault, has_fixed_length, text_check, value_reader

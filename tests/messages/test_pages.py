@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from pubcheck.stream import Decoder, encode, read
-from pubcheck.stream.render.raw import dump
+from pubcheck.stream.render.text import dump
 from tests.messages.mutate import KINDS
 from tests.messages.record_framings import drop_slot
 from tests.support.servers import Server, Servers

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pubcheck.postgres.analysis.casts import type_and_typmod
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_specific_type, coerce_to_target_type
 from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.analysis.typenames import type_and_typmod
 from pubcheck.postgres.oids import BOOL, INT4, TEXT, XML
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT, Expr

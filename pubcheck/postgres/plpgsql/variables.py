@@ -9,14 +9,13 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import catalogs, queries
 from pubcheck.postgres.plpgsql.conditions import GUARDED
-from pubcheck.postgres.plpgsql.control_flow import Completion, Signal
+from pubcheck.postgres.plpgsql.control_flow import BlockUncertainty, Completion, Signal
 from pubcheck.postgres.plpgsql.declarations import all_types_exist
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, FrameVariables, unassigned
 from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import typname
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
-from pubcheck.postgres.plpgsql.uncertainty import BlockUncertainty
 from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Rows, Value, coerce
 from pubcheck.postgres.plpgsql.variable_binding import BOOLEAN, Type
 from pubcheck.postgres.source_text import Text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pubcheck.simulate.decoding.callbacks import Callbacks
 from pubcheck.simulate.decoding.invalidations import (
     catalog_changes,
     invalidation_of,
@@ -13,7 +12,7 @@ from pubcheck.simulate.decoding.invalidations import (
 )
 from pubcheck.simulate.decoding.output_plugin import DecodingContext, OutputPlugin
 from pubcheck.simulate.decoding.reorder_buffer import BufferedTransaction, Memory, ReorderBuffer
-from pubcheck.simulate.decoding.replay import Replay
+from pubcheck.simulate.decoding.replay import Callbacks, Replay
 from pubcheck.simulate.log import (
     Abort,
     CatalogChange,

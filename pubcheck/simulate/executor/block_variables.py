@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.analysis.casts import type_and_typmod
 from pubcheck.postgres.analysis.namespace_items import Item, Output
-from pubcheck.postgres.analysis.typenames import type_and_typmod
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, parse

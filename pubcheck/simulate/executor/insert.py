@@ -13,12 +13,16 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, Step, assign, assigned, compile_expression
-from pubcheck.simulate.executor.instead_triggers import InsteadTriggers
 from pubcheck.simulate.executor.on_conflict import OnConflict
 from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.row_operations import insert_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, returning, target_item
-from pubcheck.simulate.executor.statement_triggers import Event, assigned_columns, with_statement_triggers
+from pubcheck.simulate.executor.statement_triggers import (
+    Event,
+    InsteadTriggers,
+    assigned_columns,
+    with_statement_triggers,
+)
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import refuse_write, target_relation
 from pubcheck.simulate.executor.views import Target, base_target, fires_instead

@@ -21,10 +21,8 @@ from pubcheck.simulate.executor.assignments import assignments
 from pubcheck.simulate.executor.expressions import Scope, Step, compile_expression, has_unknown_order
 from pubcheck.simulate.executor.from_rows import NULLS, FromClause
 from pubcheck.simulate.executor.index_conditions import IndexConditions
-from pubcheck.simulate.executor.instead_triggers import prepare_instead
 from pubcheck.simulate.executor.pruning import Pruning
 from pubcheck.simulate.executor.row_operations import by_numbers_of, delete_row, for_child, insert_row, update_row
-from pubcheck.simulate.executor.rules import instead_action, without_rows
 from pubcheck.simulate.executor.statement_scope import (
     Changes,
     Rows,
@@ -34,11 +32,11 @@ from pubcheck.simulate.executor.statement_scope import (
     returning,
     target_item,
 )
-from pubcheck.simulate.executor.statement_triggers import assigned_columns, with_statement_triggers
+from pubcheck.simulate.executor.statement_triggers import assigned_columns, prepare_instead, with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
 from pubcheck.simulate.executor.trigger_firing import triggers_on
-from pubcheck.simulate.executor.views import Target, base_target, fires_instead
+from pubcheck.simulate.executor.views import Target, base_target, fires_instead, instead_action, without_rows
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
 

@@ -14,14 +14,15 @@ from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.changes import compute_generated, insert_version
-from pubcheck.simulate.executor.definitions import apply_definition, log_statement
-from pubcheck.simulate.executor.expressions import Step, compile_expression, converted
-from pubcheck.simulate.executor.new_constraints import (
+from pubcheck.simulate.executor.definitions import (
+    apply_definition,
     check_new_constraints,
     define_and_check,
     live_rows,
+    log_statement,
     null_values,
 )
+from pubcheck.simulate.executor.expressions import Step, compile_expression, converted
 from pubcheck.simulate.executor.partitions import no_partition, partitioning
 from pubcheck.simulate.executor.row_statements import rows_of
 from pubcheck.simulate.executor.sequences import change_sequence, sequence_of_column

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from pubcheck.stream.render import debezium, jsonl, raw, text
+from pubcheck.stream.render import debezium, jsonl, text
 from pubcheck.stream.render.events import Event, Events
 
 Renderer: TypeAlias = Callable[[Event, Events], Iterator[str]]
@@ -14,7 +14,7 @@ RENDERERS: Mapping[str, Renderer] = {
     "text": text.render,
     "jsonl": jsonl.render,
     "debezium": debezium.render,
-    "hex": raw.render_hex,
-    "fields": raw.render_fields,
+    "hex": text.render_hex,
+    "fields": text.render_fields,
 }
 """The formats of `pubcheck decode`."""

@@ -1,4 +1,5 @@
-"""A line of text for each message, for people."""
+"""A line of text for each message, for people; and the bytes of messages, as lines that `read` reads again, and field
+by field."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pubcheck.stream import messages as wire
+from pubcheck.stream.fields import fields
 from pubcheck.stream.lsn import format_lsn, format_time
+from pubcheck.stream.messages import Delete, Insert, Message, Relation, Truncate, Type, Update
 from pubcheck.stream.render.binary import text_of
 from pubcheck.stream.render.events import Event, Events
 
@@ -194,3 +197,34 @@ def content_text(content: bytes) -> str:
         return f"\\x{content.hex()}"
     readable = all(char.isprintable() or char in _ESCAPES for char in text)
     return literal(text) if readable else f"\\x{content.hex()}"
+
+
+_IN_BLOCK = (Relation, Type, Insert, Update, Delete, Truncate, Message)
+_WIDTH = 12
+"""Bytes in a line of the annotated dump."""
+
+
+def render_hex(event: Event, events: Events) -> Iterator[str]:
+    """Yield position, transaction and bytes, with tabs between them; only the bytes if neither is known."""
+    lsn, xid, data, _ = event.frame
+    if lsn is None and event.xid is None:
+        yield f"{data.hex()}\n"
+    else:
+        shown = xid if xid is not None else event.xid
+        yield f"{format_lsn(lsn or 0)}\t{0 if shown is None else shown}\t{data.hex()}\n"
+
+
+def render_fields(event: Event, events: Events) -> Iterator[str]:
+    """Yield the bytes of each field, its name and its value."""
+    in_block = isinstance(event.message, _IN_BLOCK) and event.message.xid is not None
+    yield from dump(event.frame.data, in_block=in_block)
+    yield "\n"
+
+
+def dump(data: bytes, *, in_block: bool = False) -> Iterator[str]:
+    """Yield lines with the bytes of each field of a message, its name and its value."""
+    for field in fields(data, in_block=in_block):
+        content = data[field.start : field.end]
+        for start in range(0, max(1, len(content)), _WIDTH):
+            shown = content[start : start + _WIDTH].hex(" ")
+            yield f"{shown:<{3 * _WIDTH}} {f'{field.name:<24} {field.value}' if start == 0 else ''}".rstrip() + "\n"
