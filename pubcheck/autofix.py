@@ -224,6 +224,8 @@ class Editing:
             return False
         if self.source.original is None or start == len(self.source.shown):
             return True
+        if edit.text.lstrip(" \t").startswith(f"{_sign(self.source)} pubcheck: "):
+            return True  # a comment of the program's own, outside of its strings
         # In a view what is escaped, or filled in, is not what the file says; what is blank is the file's own.
         selected = self.source.text[start:end]
         if selected.strip() and selected != self.source.shown[start:end]:
@@ -295,7 +297,7 @@ def comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tuple
                     if isinstance(comment, Comment) and not comment.file
                 }
             edit = _extended(source, comments_by_source[id(source)], start, codes) or _before(source, start, codes)
-        for diagnostic in group:
+        for diagnostic in group if edit is not None else ():
             yield diagnostic.rule, (edit,)
 
 
@@ -318,13 +320,27 @@ def _extended(
     return Edit(Span(source, offset, offset), "".join(f", {code}" for code in added))
 
 
-def _before(source: Source, start: int, codes: Collection[str]) -> Edit:
-    """Return the edit that adds a comment: a line above the statement, or before it if it shares its line."""
+def _before(source: Source, start: int, codes: Collection[str]) -> Edit | None:
+    """Return the edit that adds a comment: a line above the statement, or before it if it shares its line.
+
+    A comment on a call of a program is one of the program's language. None if that is not possible.
+    """
     text = source.shown
     line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-    indent = text[line:start]
-    if _is_sql(source) and not indent.strip(" \t"):
-        return Edit(Span(source, line, line), f"{indent}-- pubcheck: ignore[{', '.join(codes)}]\n")
+    before = text[line:start]
+    indent = before[: len(before) - len(before.lstrip(" \t"))]
+    calls = source.view.calls if source.view is not None else ()
+    is_call = any(call.start <= start < call.end for call in calls)
+    if is_call:
+        others = any(call.start < start and call.end > line for call in calls)
+        has_line = not others and not text[:line].rstrip("\r\n").endswith("\\")
+    else:
+        has_line = _is_sql(source) and indent == before
+    sign = _sign(source)
+    if has_line and sign:
+        return Edit(Span(source, line, line), f"{indent}{sign} pubcheck: ignore[{', '.join(codes)}]\n")
+    if is_call and sign == "#":  # such languages have no comments within a line
+        return None
     return Edit(Span(source, start, start), f"/* pubcheck:ignore[{','.join(codes)}] */ ")
 
 
@@ -338,7 +354,7 @@ def _at_the_end(source: Source, codes: Collection[str]) -> Edit:
 
 _SIGNS = {
     **dict.fromkeys(("python", "ruby", "shell", "make", "elixir", "yaml"), "#"),
-    **dict.fromkeys(("javascript", "go", "java", "csharp", "rust"), "//"),
+    **dict.fromkeys(("javascript", "go", "java", "csharp", "rust", "php", "prisma"), "//"),
     "xml": "<!--",
 }
 """The characters that begin a comment at the end of a line, by the view of a program."""

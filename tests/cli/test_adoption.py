@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -217,6 +218,39 @@ def test_comments_go_into_blocks_and_programs_where_their_statements_stand(pubch
         Path("b.py").read_text().startswith(program.replace("CREATE PUB", "/* pubcheck:ignore[PUB403] */ CREATE PUB"))
     )
     assert pubcheck("lint", "a.sql", "b.py").out.startswith("Nothing found")
+
+
+ALEMBIC = """from alembic import op
+revision, down_revision = "1", None
+
+
+def upgrade():
+    op.execute("CREATE TABLE t (id int PRIMARY KEY, a int NOT NULL)")
+    op.execute("CREATE PUBLICATION p FOR TABLE t (id, a)")
+    op.drop_column("t", "a")
+    op.get_bind(); op.drop_column("t", "a")
+    op.drop_table("u"); op.drop_column("t", "a")
+"""
+KNEX = """exports.up = async (knex) => {
+  await knex.raw("CREATE TABLE t (id int PRIMARY KEY, a int NOT NULL)");
+  await knex.raw("CREATE PUBLICATION p FOR TABLE t (id, a)");
+  await knex.schema.alterTable('t', (t) => { t.dropColumn('a'); });
+};
+"""
+
+
+def test_a_comment_on_a_call_is_one_of_its_language(pubcheck: Call) -> None:
+    """A line above it; a call that shares its line with another one has no place for a comment in Python."""
+    for path, text, sign, not_ignored in (
+        ("versions/1_a.py", ALEMBIC, "#", 1),
+        ("migrations/20240101000000_a.js", KNEX, "//", 0),
+    ):
+        Path(path).parent.mkdir()
+        Path(path).write_text(text)
+        pubcheck("lint", "--select", "PUB701", "--add-ignore", path)
+        drop = re.compile(r"^( +)(?=(await knex|op\.get_bind.*op|op)\.(schema\.alter|drop_column))", re.MULTILINE)
+        assert Path(path).read_text() == drop.sub(rf"\1{sign} pubcheck: ignore[PUB701]\n\1", text)
+        assert pubcheck("lint", "--select", "PUB701", "--format", "concise", path).out.count("PUB701") == not_ignored
 
 
 def test_migrations_with_a_way_back_and_templates_are_changed_where_they_are_sql(pubcheck: Call) -> None:
