@@ -288,7 +288,7 @@ def comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tuple
         codes = sorted({diagnostic.rule for diagnostic in group})
         statement = group[0].statement
         if statement is None:
-            edit = _at_the_end(source, codes)
+            edit: Edit | None = _at_the_end(source, codes)
         else:
             if id(source) not in comments_by_source:
                 comments_by_source[id(source)] = {
@@ -297,8 +297,9 @@ def comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tuple
                     if isinstance(comment, Comment) and not comment.file
                 }
             edit = _extended(source, comments_by_source[id(source)], start, codes) or _before(source, start, codes)
-        for diagnostic in group if edit is not None else ():
-            yield diagnostic.rule, (edit,)
+        if edit is not None:
+            for diagnostic in group:
+                yield diagnostic.rule, (edit,)
 
 
 def _is_sql(source: Source) -> bool:

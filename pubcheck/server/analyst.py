@@ -12,7 +12,7 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
@@ -110,14 +110,28 @@ Method = Literal["findings", "hover", "definition", "references", "complete", "i
 class Question(Struct, frozen=True):
     """A unit, and the function that answers when it is called with it, a linter and ``arguments``."""
 
+    number: int
     unit: DiscoveredUnit
     config: Config
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
 
 
+_DEATH = "the process that lints died, perhaps for lack of memory"
+
+
 class Failed(Exception):
     """pubcheck failed to answer; the message says why."""
+
+
+class Cancellation(Struct, frozen=True):
+    """The number of a question to which nobody needs the answer any more."""
+
+    number: int
+
+
+class Cancelled(Exception):
+    """A question was cancelled."""
 
 
 class Analyst:
@@ -130,9 +144,15 @@ class Analyst:
         self._connection: Connection | None = None
         self._process: BaseProcess | None = None
         self._lock = threading.Lock()
+        self._sending = threading.Lock()
+        self._questions = 0
+        self._pending: Question | None = None
+        """The question that is being answered, unless it was cancelled."""
+        self._is_sent = False
 
     def findings(self, unit: DiscoveredUnit, config: Config) -> list[Finding]:
-        """Return the findings about the files of a unit, except its context. Raises Failed, as all methods do."""
+        """Return the findings about the files of a unit, except its context. Raises Failed, as all methods do, and
+        Cancelled."""
         return self._ask(unit, config, "findings")  # type: ignore[no-any-return]
 
     def hover(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> HoverText | None:
@@ -149,6 +169,17 @@ class Analyst:
 
     def ignoring(self, unit: DiscoveredUnit, config: Config, entries: list[Entry]) -> list[list[EditEntry]]:
         return self._ask(unit, config, "ignoring", entries)  # type: ignore[no-any-return]
+
+    def cancel_findings(self) -> None:
+        """Stop the search for findings that is under way, if any, from any thread. Without fork it goes on."""
+        with self._sending:
+            question = self._pending
+            if question is None or question.arguments[:1] != ("findings",):
+                return
+            self._pending = None
+            if self._is_sent and self._connection is not None and _CAN_FORK:
+                with suppress(OSError):
+                    self._connection.send(Cancellation(question.number))
 
     def close(self) -> None:
         """End the process."""
@@ -172,19 +203,27 @@ class Analyst:
 
     def call(self, unit: DiscoveredUnit, config: Config, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of a module-level function of a unit, a linter and ``arguments``."""
-        question = Question(unit, config, function, arguments)
         with self._lock:
+            self._questions += 1
+            question = Question(self._questions, unit, config, function, arguments)
+            self._pending, self._is_sent = question, False
             try:
                 connection = self._connected()
-                connection.send(question)
+                with self._sending:
+                    if self._pending is None:
+                        raise Cancelled
+                    connection.send(question)
+                    self._is_sent = True
                 if not connection.poll(self._patience):
                     self.close()
                     raise Failed(f"linting takes more than {self._patience:.0f} seconds and was stopped")
                 answer = connection.recv()
             except (EOFError, OSError):
                 self.close()
-                raise Failed("the process that lints died, perhaps for lack of memory") from None
-        if isinstance(answer, Failed):
+                raise Failed(_DEATH) from None
+            finally:
+                self._pending = None
+        if isinstance(answer, (Failed, Cancelled)):
             raise answer
         return answer
 
@@ -203,32 +242,52 @@ def _ask(unit: DiscoveredUnit, linter: Linter, method: Method, *arguments: Any) 
 
 
 def _serve(connection: Connection) -> None:
-    """Answer questions until the other end closes, or until a copy dies: it may have sent half of an answer."""
+    """Answer questions until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process: the other end decides
     if _CAN_FORK:
         os.setpgid(0, 0)  # so that the copies can be ended with this process
     _load_modules()
     linter: WarmLinter | None = None
-    while True:
+    with suppress(EOFError, OSError):
+        while True:
+            question: Question | Cancellation = connection.recv()
+            if isinstance(question, Cancellation):
+                continue  # its question is answered
+            if linter is None or linter.config != question.config:
+                linter = WarmLinter(question.config)
+            if not _CAN_FORK:
+                connection.send(_answer(question, Linter(question.config)))
+                continue
+            try:
+                _prepare(linter, question.unit)
+            except Exception:
+                linter = WarmLinter(question.config)  # whoever answers meets the error again, and reports it
+            _send_answer_of_copy(connection, question, linter)
+
+
+def _send_answer_of_copy(connection: Connection, question: Question, linter: Linter) -> None:
+    """Let a copy of this process answer a question; stop it if the question is cancelled. Raises EOFError or OSError if
+    the other end closes."""
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    process = os.fork()
+    if not process:
+        _answer_and_end(writer, question, linter)
+    writer.close()
+    try:
+        while reader not in wait([reader, connection]):
+            if connection.recv() == Cancellation(question.number):
+                connection.send(Cancelled())
+                return
         try:
-            question: Question = connection.recv()
-        except EOFError:
-            return
-        if linter is None or linter.config != question.config:
-            linter = WarmLinter(question.config)
-        if not _CAN_FORK:
-            connection.send(_answer(question, Linter(question.config)))
-            continue
-        try:
-            _prepare(linter, question.unit)
-        except Exception:
-            linter = WarmLinter(question.config)  # whoever answers meets the error again, and reports it
-        process = os.fork()
-        if not process:
-            _answer_and_end(connection, question, linter)
-        _, status = os.waitpid(process, 0)
-        if status:
-            return
+            answer = reader.recv_bytes()
+        except (EOFError, OSError):
+            connection.send(Failed(_DEATH))
+        else:
+            connection.send_bytes(answer)  # as it was pickled
+    finally:
+        os.kill(process, signal.SIGKILL)  # if it has not ended
+        os.waitpid(process, 0)
+        reader.close()
 
 
 def _load_modules() -> None:

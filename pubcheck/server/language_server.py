@@ -13,13 +13,13 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from pubcheck import __version__, rulebook
-from pubcheck.config import ConfigError
+from pubcheck.config import Config, ConfigError
 from pubcheck.discovery.file_types import LANGUAGES, SUFFIXES, DiscoveredUnit
 from pubcheck.faults import failure_text, fault_of
 from pubcheck.findings import Entry, Finding
 from pubcheck.server.actions import quick_fixes
 from pubcheck.server.analysis import Located, symbols
-from pubcheck.server.analyst import Analyst, Failed
+from pubcheck.server.analyst import Analyst, Cancelled, Failed
 from pubcheck.server.convert import diagnostic_of, path_of, range_of, uri_of, workspace_edit
 from pubcheck.server.positions import changed as changed_text
 from pubcheck.server.schedule import Schedule
@@ -37,8 +37,10 @@ class Server(LanguageServer):
         super().__init__("pubcheck", __version__)
         self.files = Workspace()
         self.analyst = Analyst(_PATIENCE)
-        self.schedule = Schedule(self.lint)
+        self.schedule = Schedule(self.lint, self.analyst.cancel_findings)
         self.shown: dict[str, list[Finding]] = {}
+        self._linted: dict[str, tuple[object, ...]] = {}
+        """What the findings that are shown of a file depend on."""
         self.may_exit = False
         """Whether the client asked for the end."""
         self._busy = asyncio.Lock()
@@ -121,29 +123,56 @@ class Server(LanguageServer):
             self.show(path, [])
             return
         # A file that is opened from now on is context in this unit, and is linted later.
-        names = self.files.files_of(unit)
+        names, state = self.files.files_of(unit), self.files.state(unit, path)
         self.schedule.begin(names)
-        findings = await self.ask(self.analyst.findings, unit, config)
-        if known is not None:
-            findings = list(known.split(findings)[0])
-        if self.schedule.waits(names):
+        if all(self._linted.get(name) == state for name in names):
+            return
+        findings = await self.ask(self._findings, names, unit, config)
+        if findings is None or self.schedule.waits(names):
             self.schedule.put(path)  # one of them changed meanwhile, perhaps so that it leaves the unit
             return
+        if known is not None:
+            findings = list(known.split(findings)[0])
         for name in names:
             if name in self.files.texts:  # not closed meanwhile
                 self.show(name, [row for row in findings if os.path.abspath(row.entry.path) == name])
+                self._linted[name] = state
+
+    def _findings(self, names: Iterable[str], unit: DiscoveredUnit, config: Config) -> list[Finding] | None:
+        """Return the findings of a unit; None if one of its files changed before its turn, or meanwhile."""
+        if self.schedule.waits(names):
+            return None
+        try:
+            return self.analyst.findings(unit, config)
+        except Cancelled:
+            return None
 
     def lint_all(self) -> None:
         """Look up units and configurations again, and lint all open files."""
         self.files.forget()
+        self._linted.clear()
         for path in self.files.texts:
             self.schedule.put(path)
 
+    def lint_changed(self) -> None:
+        """Look up units and configurations again, and lint the open files whose units differ from those linted."""
+        self.files.forget()
+        for path in self.files.texts:
+            self.schedule.put_unchanged(path)
+
+    def close(self, path: str) -> None:
+        self.files.close(path)
+        self.schedule.remove(path)
+        self.shown.pop(path, None)
+        self._linted.pop(path, None)
+
     def show(self, path: str, findings: list[Finding]) -> None:
+        self._linted.pop(path, None)
         self.shown[path] = findings
         self._publish(path, [diagnostic_of(finding.entry, self.convert) for finding in findings])
 
     def show_problem(self, path: str, message: str) -> None:
+        self._linted.pop(path, None)
         self.shown[path] = []
         start = types.Position(0, 0)
         self._publish(
@@ -199,7 +228,7 @@ async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None
 
 @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
 async def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
-    ls.lint_all()
+    ls.lint_changed()
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -208,9 +237,7 @@ async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
     if path is None:
         return
     unsaved = ls.files.is_unsaved(path)
-    ls.files.close(path)
-    ls.schedule.remove(path)
-    ls.shown.pop(path, None)
+    ls.close(path)
     ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
     if unsaved:
         ls.lint_all()  # in its unit the text on the disk counts again

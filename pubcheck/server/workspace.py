@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from pubcheck import baseline
 from pubcheck.baseline import Baseline
 from pubcheck.config import CONFIG_FILES, Config, load
+from pubcheck.consumers.profiles import is_own
 from pubcheck.discovery.file_types import SUFFIXES, DiscoveredUnit, File
 from pubcheck.discovery.units import discover_units
 from pubcheck.server.positions import Encoding, Lines
@@ -89,6 +90,21 @@ class Workspace:
         unit = self._units[path]
         return None if unit is None else replace(unit, files=tuple(map(self._current, unit.files)))
 
+    def state(self, unit: DiscoveredUnit, path: str) -> tuple[object, ...]:
+        """Return what the findings of the unit of an open file depend on: as long as it is equal, so are they."""
+        config, versions, read = self.config(path), [], []
+        for file in unit.files:
+            absolute = os.path.abspath(file.path)
+            if absolute in self.texts:
+                versions.append(self.versions[absolute])
+            else:
+                read.append(absolute)
+        read += [use.consumer for use in config.consumers if is_own(use.consumer)]
+        known = self.baseline(path)
+        if known is not None:
+            read.append(known.path)
+        return unit, config, versions, [_change_of(name) for name in read]
+
     def _current(self, file: File) -> File:
         absolute = os.path.abspath(file.path)
         text = self.texts.get(absolute)
@@ -116,6 +132,15 @@ class Workspace:
 def _encoded(text: str) -> bytes:
     # A client may send half of a surrogate pair; a question mark in its place keeps all offsets.
     return text.encode(errors="replace")
+
+
+def _change_of(path: str) -> tuple[int, int] | None:
+    """Return the time of the last change of a file and its size; None for one that does not exist."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def _text_on_disk(path: str) -> str:
