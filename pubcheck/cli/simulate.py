@@ -152,8 +152,7 @@ def command(
     from pubcheck.lint_files import read_files
     from pubcheck.postgres.errors import ServerError
     from pubcheck.simulate.not_followed import NotFollowed
-    from pubcheck.simulate.reader_settings import refuse_settings
-    from pubcheck.simulate.runs import Request, run
+    from pubcheck.simulate.runs import Request, refuse_settings, run
     from pubcheck.simulate.script import steps
 
     if work_mem is not None:

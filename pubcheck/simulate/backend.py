@@ -14,10 +14,9 @@ from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.output import OutputContext
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.simulate.catalog_copies import Parked, park, unpark
 from pubcheck.simulate.log import Abort, Commit, Record
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.server_state import R, ServerState
+from pubcheck.simulate.server_state import Parked, R, ServerState, park, unpark
 from pubcheck.simulate.transactions import Level, Snapshot, Transaction
 
 

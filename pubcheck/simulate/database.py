@@ -59,47 +59,34 @@ class ServerSession(Backend):
         self.text, self.steps = sql, 0
         try:
             return self._execute(sql, data)
+        except SyntaxRefused as refused:
+            failure: Exception = ServerError(refused.sqlstate, refused.message, location=refused.location)
         except RecursionError:
-            self.end_failed()
             failure = NotFollowed("triggers, functions or expressions that are nested too deeply")
-            failure.statement = sql
-            raise failure from None
-        except (NotFollowed, Unknowable) as unknown:
-            failure = unknown if isinstance(unknown, NotFollowed) else NotFollowed(unknown.reason, unknown.location)
+        except Unknowable as unknown:
+            failure = NotFollowed(unknown.reason, unknown.location)
+        except (ServerError, NotFollowed) as error:
+            failure = error
+        if isinstance(failure, NotFollowed):
             failure.statement = failure.statement or sql
-            self.end_failed()
-            raise failure from None
+        self.end_failed()
+        raise failure from None
 
     def _execute(self, sql: str, data: str | None) -> Result:
-        try:
-            parsed = parse_with(self.database.catalog.major.newer_grammar, sql)
-            if parsed is None:
-                return NOTHING
-            name, node = parsed
-            refuse_newer_merge(self.database.catalog.major, name, node)
-        except SyntaxRefused as refused:
-            self.end_failed()
-            raise ServerError(refused.sqlstate, refused.message, location=refused.location) from None
-        except ServerError:
-            self.end_failed()
-            raise
+        parsed = parse_with(self.database.catalog.major.newer_grammar, sql)
+        if parsed is None:
+            return NOTHING
+        name, node = parsed
+        refuse_newer_merge(self.database.catalog.major, name, node)
         if name == "TransactionStmt":
-            try:
-                return transaction_blocks.run(self, node)
-            except ServerError:
-                self.end_failed()
-                raise
+            return transaction_blocks.run(self, node)
         self.refuse_failed()
         implicit = self.transaction is None
         if implicit:
             self.begin(implicit=True)
-        try:
-            result = self.run_parsed(name, node, sql, data)
-            if implicit and self.transaction is not None and self.transaction.implicit:
-                self.commit()
-        except ServerError:
-            self.end_failed()
-            raise
+        result = self.run_parsed(name, node, sql, data)
+        if implicit and self.transaction is not None and self.transaction.implicit:
+            self.commit()
         return result
 
     def run_parsed(self, name: str, node: Node, sql: str, data: str | None = None) -> Result:

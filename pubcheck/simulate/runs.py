@@ -1,4 +1,5 @@
-"""One run of a schema and a script on a simulated server, read through one slot."""
+"""One run of a schema and a script on a simulated server, read through one slot, and the settings of the session that
+reads: which of them change a stream, and the values that they may have."""
 
 from __future__ import annotations
 
@@ -9,11 +10,14 @@ from typing import Literal, Protocol
 from msgspec import Struct, field
 
 from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.ddl.settings import VALUES
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import quote_identifier
+from pubcheck.postgres.input.datetime_fields import Fault
+from pubcheck.postgres.input.zones import named
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newest_version
-from pubcheck.simulate.decoding.slot import Reader, Row, Slot
+from pubcheck.simulate.decoding.slot import Reader, Row, Slot, work_mem
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.script import Step
 from pubcheck.simulate.server_state import SECOND
@@ -221,3 +225,36 @@ def _lines(error: ServerError, place: str = "") -> list[str]:
     lines = [f"{place}ERROR:  {error.message}"]
     lines += [f"DETAIL:  {error.detail}"] if error.detail else []
     return lines + ([f"HINT:  {error.hint}"] if error.hint else [])
+
+
+_OTHERS = ("client_encoding", "search_path")
+
+
+def refuse_settings(settings: Mapping[str, str], major: int) -> None:
+    """Raise ServerError for a value that a server refuses, and NotFollowed for a setting that changes no stream."""
+    for name, value in settings.items():
+        _refuse(name.lower(), value, major)
+
+
+def _refuse(name: str, value: str, major: int) -> None:
+    if name == "logical_decoding_work_mem":
+        work_mem(value)
+    elif name == "debug_logical_replication_streaming":
+        if value.lower() not in ("buffered", "immediate"):
+            raise _invalid(name, value)
+    elif name == "timezone":
+        if not value[:1].isalpha():
+            return  # a number of hours, or a rule of POSIX
+        try:
+            named(Database(major).session().inputs, value.lower())
+        except Fault:
+            raise _invalid("TimeZone", value) from None
+    elif name in VALUES:
+        quoted = value.replace("'", "''")
+        Database(major).session().run(f"SET {name} = '{quoted}'")
+    elif name not in _OTHERS:
+        raise NotFollowed(f"the setting {name} changes nothing in a stream")
+
+
+def _invalid(name: str, value: str) -> ServerError:
+    return ServerError("22023", f'invalid value for parameter "{name}": "{value}"')

@@ -1,6 +1,8 @@
-"""The order of a type's values: the result of its default btree operator class (nbtcompare.c and each type's own).
+"""The order of a type's values, the result of its default btree operator class (nbtcompare.c and each type's own); and
+the case of characters, as far as all locales that a database may have agree.
 
-An order is a function of two values, neither of them NULL, that answers below, with or above zero.
+An order is a function of two values, neither of them NULL, that answers below, with or above zero. ASCII letters behave
+alike everywhere except in Turkish and Azeri, whose i has another capital.
 """
 
 from __future__ import annotations
@@ -226,3 +228,54 @@ def json_order(left: Any, right: Any) -> int:
     if json_equal(left, right):
         return 0
     raise Unknowable("the order of jsonb documents")
+
+
+_LAST_CERTAIN = "\u04ff"
+_ASCII_ONLY = frozenset((C, POSIX, 962))
+_UNICODE = frozenset((811, 6411, 963))
+
+
+def _ascii_only(context: Context, collation: int) -> bool | None:
+    """Return whether only ASCII letters have case under a collation; None where that is not known."""
+    if collation in _ASCII_ONLY:
+        return True
+    if collation in _UNICODE:
+        return False
+    if collation not in (0, DEFAULT) or context.locale is None:
+        return None
+    return context.locale.lower() in ("c", "posix")
+
+
+def _changed(context: Context, collation: int, text: str, change: Callable[[str], str]) -> str:
+    if text.isascii():
+        return change(text)
+    ascii_only = _ascii_only(context, collation)
+    if ascii_only is None:
+        raise Unknowable("the case of letters under the database's collation")
+    if ascii_only:
+        return "".join(change(char) if char.isascii() else char for char in text)
+    if max(text) > _LAST_CERTAIN:
+        raise Unknowable("the case of letters beyond Cyrillic")
+    changed = [(char, change(char)) for char in text]
+    if any(char in "İıſß\u0149\u01f0\u0390\u03b0ς" or len(changed_char) != 1 for char, changed_char in changed):
+        raise Unknowable("the case of letters that have no single counterpart")
+    return "".join(changed_char for _, changed_char in changed)
+
+
+def lower(context: Context, collation: int, text: str) -> str:
+    return _changed(context, collation, text, str.lower)
+
+
+def upper(context: Context, collation: int, text: str) -> str:
+    return _changed(context, collation, text, str.upper)
+
+
+def title(context: Context, collation: int, text: str) -> str:
+    """initcap: a letter that does not follow a letter or digit becomes a capital."""
+    if not text.isascii():
+        raise Unknowable("which characters are letters under the database's collation")
+    letters, inside = [], False
+    for char in text:
+        letters.append(char.lower() if inside else char.upper())
+        inside = char.isalnum()
+    return "".join(letters)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.characters import lower
+from pubcheck.postgres.executor.compare import lower
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.linear_matching import Choice, Edge, One, Part, Repeated, Row, Search, like
 from pubcheck.postgres.executor.values import evaluation_error

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pubcheck.postgres.budget import replaced, room
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.characters import lower, title, upper
-from pubcheck.postgres.executor.compare import C, text_equality, text_order
+from pubcheck.postgres.executor.compare import C, lower, text_equality, text_order, title, upper
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.patterns import LIKE_MAKERS
 from pubcheck.postgres.executor.values import Context, evaluation_error, overlay, substring

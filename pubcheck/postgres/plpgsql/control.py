@@ -281,7 +281,7 @@ def _emit(machine: Machine, rows: Sequence[tuple[Value, ...]] | None) -> None:
         frame.emitted += rows
 
 
-def transaction(machine: Machine, commit: bool) -> Completion:
+def transaction(machine: Machine, node: Node, *, commit: bool) -> Completion:
     if not machine.atomic and any(machine.uncertainty.handlers):
         word = "commit" if commit else "roll back"
         return machine.fail(ServerError("2D000", f"cannot {word} while a subtransaction is active"))
@@ -291,14 +291,6 @@ def transaction(machine: Machine, commit: bool) -> Completion:
         return machine.fail(ServerError("2D000", "invalid transaction termination"))
     machine.begun = machine.host.mark()
     return ON
-
-
-def commit(machine: Machine, node: Node) -> Completion:
-    return transaction(machine, True)
-
-
-def rollback(machine: Machine, node: Node) -> Completion:
-    return transaction(machine, False)
 
 
 _BY_HANDLERS = ("sqlstate", "sqlerrm")

@@ -13,7 +13,7 @@ from functools import partial
 from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql import assignment, calls, control, exceptions, execution, loops
+from pubcheck.postgres.plpgsql import calls, control, exceptions, execution, loops
 from pubcheck.postgres.plpgsql.control_flow import Completion
 from pubcheck.postgres.plpgsql.host import Host, Inner
 from pubcheck.postgres.plpgsql.machine import Machine, Work
@@ -21,32 +21,32 @@ from pubcheck.postgres.source_text import Text
 
 _WORKS: Mapping[str, Work] = {
     "PLpgSQL_stmt_assert": exceptions.assert_statement,
-    "PLpgSQL_stmt_assign": assignment.assign,
+    "PLpgSQL_stmt_assign": execution.assign,
     "PLpgSQL_stmt_block": control.run_block,
     "PLpgSQL_stmt_call": execution.call_procedure,
     "PLpgSQL_stmt_case": control.case,
-    "PLpgSQL_stmt_close": assignment.close,
-    "PLpgSQL_stmt_commit": control.commit,
+    "PLpgSQL_stmt_close": execution.close,
+    "PLpgSQL_stmt_commit": partial(control.transaction, commit=True),
     "PLpgSQL_stmt_dynexecute": execution.execute,
     "PLpgSQL_stmt_dynfors": loops.for_dynamic,
     "PLpgSQL_stmt_execsql": execution.plain_statement,
     "PLpgSQL_stmt_exit": control.exit_or_continue,
-    "PLpgSQL_stmt_fetch": assignment.fetch,
+    "PLpgSQL_stmt_fetch": execution.fetch,
     "PLpgSQL_stmt_forc": loops.for_cursor,
     "PLpgSQL_stmt_foreach_a": loops.foreach,
     "PLpgSQL_stmt_fori": loops.for_integers,
     "PLpgSQL_stmt_fors": loops.for_rows,
     "PLpgSQL_stmt_getdiag": exceptions.diagnostics,
     "PLpgSQL_stmt_if": control.branch,
-    "PLpgSQL_stmt_loop": loops.endless_loop,
-    "PLpgSQL_stmt_open": assignment.open_cursor,
+    "PLpgSQL_stmt_loop": loops.repeat,
+    "PLpgSQL_stmt_open": execution.open_cursor,
     "PLpgSQL_stmt_perform": execution.perform,
     "PLpgSQL_stmt_raise": exceptions.raise_statement,
     "PLpgSQL_stmt_return": control.return_statement,
     "PLpgSQL_stmt_return_next": control.return_next,
     "PLpgSQL_stmt_return_query": control.return_query,
-    "PLpgSQL_stmt_rollback": control.rollback,
-    "PLpgSQL_stmt_while": loops.while_loop,
+    "PLpgSQL_stmt_rollback": partial(control.transaction, commit=False),
+    "PLpgSQL_stmt_while": loops.repeat,
     "case_not_found": control.case_not_found,
 }
 

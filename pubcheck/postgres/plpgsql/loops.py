@@ -8,10 +8,10 @@ from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.assignment import cursor_of
 from pubcheck.postgres.plpgsql.calls import run_called_functions
 from pubcheck.postgres.plpgsql.control_flow import Completion, Signal, all_signals
 from pubcheck.postgres.plpgsql.evaluate import query
+from pubcheck.postgres.plpgsql.execution import cursor_of
 from pubcheck.postgres.plpgsql.host import Exhausted
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.statement_sequence import execute_parameters
@@ -181,19 +181,12 @@ def foreach(machine: Machine, node: Node) -> Completion:
     return iterate(machine, node, values, lambda item: machine.put(number, UNKNOWN if values is None else item))
 
 
-def endless_loop(machine: Machine, node: Node) -> Completion:
-    return repeat(machine, node, lambda: True)
-
-
-def while_loop(machine: Machine, node: Node) -> Completion:
-    return repeat(machine, node, lambda: machine.truth(node["cond"]))
-
-
-def repeat(machine: Machine, node: Node, goes_on: Callable[[], Value]) -> Completion:
+def repeat(machine: Machine, node: Node) -> Completion:
+    """Run LOOP or WHILE."""
     label = node.get("label", "")
     perhaps: list[Signal] = []
     for _ in range(LIMIT):
-        truth = goes_on()
+        truth = machine.truth(node["cond"]) if "cond" in node else True
         if truth is False or truth is None:
             return Completion(None, perhaps)
         before = machine.frame.snapshot()

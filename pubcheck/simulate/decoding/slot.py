@@ -7,9 +7,8 @@ from typing import Protocol
 
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.simulate.decoding.decoder import Decoder, note_origins
-from pubcheck.simulate.decoding.output_plugin import DecodingContext, OutputPlugin
+from pubcheck.simulate.decoding.output_plugin import DecodingContext, OutputPlugin, Values
 from pubcheck.simulate.decoding.reorder_buffer import Memory
-from pubcheck.simulate.decoding.values import Values
 from pubcheck.simulate.log import Abort, Log
 from pubcheck.simulate.not_followed import NotFollowed
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend, Result
-from pubcheck.simulate.executor.row_statements import run_changes
+from pubcheck.simulate.executor.statement_scope import run_changes
 from pubcheck.simulate.executor.utility import define
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -15,27 +15,27 @@ Handler = Callable[["Backend", Node], "Result"]
 
 _HOMES = {
     "CallStmt": "routines:call_procedure",
-    "CheckPointStmt": "no_effect:nothing",
+    "CheckPointStmt": "truncate:nothing",
     "ConstraintsSetStmt": "settings:set_constraints",
     "CopyStmt": "copy_from:copy",
     "DeallocateStmt": "prepared_statements:deallocate",
-    "DiscardStmt": "no_effect:discard",
+    "DiscardStmt": "truncate:discard",
     "DoStmt": "procedural:do",
     "ExecuteStmt": "prepared_statements:execute",
-    "ExplainStmt": "no_effect:explain",
-    "ListenStmt": "no_effect:nothing",
-    "LockStmt": "no_effect:lock",
-    "LoadStmt": "no_effect:nothing",
-    "NotifyStmt": "no_effect:nothing",
+    "ExplainStmt": "truncate:explain",
+    "ListenStmt": "truncate:nothing",
+    "LockStmt": "truncate:lock",
+    "LoadStmt": "truncate:nothing",
+    "NotifyStmt": "truncate:nothing",
     "PrepareStmt": "prepared_statements:prepare",
-    "ReindexStmt": "no_effect:reindex",
+    "ReindexStmt": "truncate:reindex",
     "SelectStmt": "utility:select",
     "TruncateStmt": "truncate:truncate",
-    "UnlistenStmt": "no_effect:nothing",
-    "VacuumStmt": "no_effect:vacuum",
+    "UnlistenStmt": "truncate:nothing",
+    "VacuumStmt": "truncate:vacuum",
     "VariableSetStmt": "settings:set_variable",
-    "VariableShowStmt": "no_effect:nothing",
-    "WaitStmt": "no_effect:nothing",
+    "VariableShowStmt": "truncate:nothing",
+    "WaitStmt": "truncate:nothing",
 }
 _DEFINITIONS = frozenset(
     (

@@ -14,8 +14,15 @@ from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.domains import domain_check
 from pubcheck.simulate.executor.expressions import Scope
 from pubcheck.simulate.executor.row_operations import insert_into, leaf_of, ready_row, store_row
-from pubcheck.simulate.executor.row_statements import complete, rows_of, run_changes
-from pubcheck.simulate.executor.statement_scope import Changes, Rows, condition, target_item
+from pubcheck.simulate.executor.statement_scope import (
+    Changes,
+    Rows,
+    complete,
+    condition,
+    rows_of,
+    run_changes,
+    target_item,
+)
 from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import named_relation, target_relation

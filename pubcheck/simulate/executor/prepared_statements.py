@@ -11,8 +11,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
-from pubcheck.simulate.executor.row_statements import rows_of, run_changes
-from pubcheck.simulate.executor.statement_scope import prepare_changes, statement_scope
+from pubcheck.simulate.executor.statement_scope import prepare_changes, rows_of, run_changes, statement_scope
 from pubcheck.simulate.not_followed import NotFollowed
 
 

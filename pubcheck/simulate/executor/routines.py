@@ -18,7 +18,7 @@ from pubcheck.simulate.executor.block_state import Body
 from pubcheck.simulate.executor.expressions import Scope, Step, converted
 from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
 from pubcheck.simulate.executor.procedural import Block, body_of
-from pubcheck.simulate.executor.row_statements import rows_of
+from pubcheck.simulate.executor.statement_scope import rows_of
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.executor.transition_tables import Transition, provide
 from pubcheck.simulate.not_followed import NotFollowed

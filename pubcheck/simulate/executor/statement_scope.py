@@ -1,8 +1,9 @@
-"""The names that INSERT, UPDATE, DELETE and MERGE see: WITH, the target, FROM; and RETURNING."""
+"""SELECT, INSERT, UPDATE, DELETE and MERGE as statements, with all that they cause; and the names that they see: WITH,
+the target, FROM; and RETURNING."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type
@@ -11,14 +12,15 @@ from pubcheck.postgres.analysis.from_clause import from_clause, renamed
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.analysis.select import analyze_query, select_target, with_clause
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import strings
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN
-from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.expressions import Scope, StatementBuilder, Step, compile_expression
+from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.not_followed import NotFollowed
 
 _PREPARE: Deferred[str, Callable[[Any, Node, Any], Any]] = Deferred(
@@ -138,3 +140,47 @@ def returning(session: Backend, scope: Nested, node: Node) -> tuple[list[Output]
         steps.append(builder.build(expr))
         outputs.append(Output(target.name, expr.type, expr.typmod, expr.collation))
     return outputs, lambda row: tuple([step(row) for step in steps])
+
+
+Row = tuple[Any, ...]
+
+
+def rows_of(session: Backend, node: Node) -> Result:
+    """The rows of a query."""
+    scope = statement_scope(session, node)
+    inner = Nested(scope)
+    body = {key: value for key, value in node.items() if key != "withClause"}
+    outputs = analyze_query(inner, {"SelectStmt": body})
+    if outputs is None:
+        raise Unknowable("the columns of a SELECT")
+    query = plan(session, inner)
+    rows = _run(session, query.run, scope.common_tables)
+    return Result(query.names, query.types, rows, len(rows), in_order=query.in_order or query.certain)
+
+
+def run_changes(session: Backend, kind: str, node: Node) -> Result:
+    """Run a statement that changes rows, and what its row triggers and foreign keys do afterwards."""
+    scope = statement_scope(session, node)
+    changes = prepare_changes(session, kind, node, scope)
+    return complete(session, changes, scope.common_tables)
+
+
+def complete(session: Backend, changes: Changes, common_tables: Sequence[CommonTable] = ()) -> Result:
+    """Run prepared changes to their end, then what they queue."""
+    rows = _run(session, changes.run, common_tables)
+    names = tuple(output.name for output in changes.outputs)
+    types = tuple(output.type for output in changes.outputs)
+    return Result(names, types, rows if names else (), len(rows), changes_rows=True)
+
+
+def _run(session: Backend, run: Callable[[], Iterable[Row]], common_tables: Sequence[CommonTable]) -> tuple[Row, ...]:
+    outer, session.after = session.after, []
+    transitions, session.transitions = session.transitions, {}
+    try:
+        rows = tuple(run())
+        for common in common_tables:
+            common.finish()
+        session.fire_after()
+    finally:
+        session.after, session.transitions = outer, transitions
+    return rows

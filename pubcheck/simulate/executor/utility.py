@@ -24,9 +24,9 @@ from pubcheck.simulate.executor.definitions import (
 )
 from pubcheck.simulate.executor.expressions import Step, compile_expression, converted
 from pubcheck.simulate.executor.partitions import no_partition, partitioning
-from pubcheck.simulate.executor.row_statements import rows_of
 from pubcheck.simulate.executor.sequences import change_sequence, sequence_of_column
 from pubcheck.simulate.executor.settings import set_config
+from pubcheck.simulate.executor.statement_scope import rows_of
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import members
 from pubcheck.simulate.executor.trigger_firing import change_firing
