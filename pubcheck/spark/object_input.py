@@ -31,7 +31,9 @@ from pubcheck.spark.store import Store
 
 ARCHIVES = re.compile(r"\.(zip|tar|tar\.gz|tgz|tar\.bz2|tar\.xz)$", re.I)
 """The names of archives that are read."""
-_ENTRIES = pa.schema([("repository", pa.string()), ("location", pa.string()), ("folder", pa.bool_())])
+_ENTRIES = pa.schema(
+    [("repository", pa.string()), ("location", pa.string()), ("folder", pa.bool_()), ("size", pa.int64())]
+)
 _LISTED = pa.schema(
     [("repository", pa.string()), ("path", pa.string()), ("commit", pa.string()), ("location", pa.string())]
 )
@@ -44,7 +46,12 @@ _BATCH = 1000
 """Files that are handed on together."""
 _TASKS = 10_000
 """The most tasks that list or read."""
-_AT_A_TASK = 200
+_LISTED_IN_A_TASK, _FEWEST_TASKS = 100, 12
+"""Repositories that a task lists, and the tasks that a few repositories are spread over. All that follows has as many
+tasks, most of whose time would be Spark's if each listed one repository."""
+_UNPACKED_IN_A_TASK = 32 << 20
+"""Bytes of archives that a task unpacks."""
+_READ_IN_A_TASK = 200
 """Files that a task reads."""
 
 
@@ -69,7 +76,8 @@ class ObjectInput(RowsInput):
         _check(self._storage, self._where)
         listing = partial(_entries, storage=self._storage, where=self._where, archives=self._archives)
         entries = self._keep(spark.range(0, 1, 1, 1).mapInArrow(listing, _ddl(_ENTRIES)))
-        spread = entries.repartition(max(1, min(_TASKS, entries.count())))
+        number, packed = entries.agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
+        spread = entries.repartition(_list_tasks(number, packed))
         if self._archives:
             # To unpack them costs more than the disk that their files need.
             unpacked = partial(_unpacked, storage=self._storage, largest=self._largest)
@@ -101,13 +109,19 @@ class ObjectInput(RowsInput):
         if self._archives:
             return files
         # A folder may have most of the files: they are spread before they are read.
-        tasks = min(_TASKS, math.ceil(self.count() / _AT_A_TASK))
+        tasks = min(_TASKS, math.ceil(self.count() / _READ_IN_A_TASK))
         contents = partial(_contents, storage=self._storage, largest=self._largest)
         return files.repartition(max(1, tasks)).mapInArrow(contents, _ddl(_READ))
 
 
+def _list_tasks(repositories: int, packed: int) -> int:
+    """Return the number of tasks that list repositories, or unpack them from archives of so many bytes."""
+    tasks = max(math.ceil(repositories / _LISTED_IN_A_TASK), math.ceil(packed / _UNPACKED_IN_A_TASK), _FEWEST_TASKS)
+    return max(1, min(tasks, repositories, _TASKS))
+
+
 def _ddl(schema: pa.Schema) -> str:
-    kinds = {pa.string(): "STRING", pa.binary(): "BINARY", pa.bool_(): "BOOLEAN"}
+    kinds = {pa.string(): "STRING", pa.binary(): "BINARY", pa.bool_(): "BOOLEAN", pa.int64(): "BIGINT"}
     return ", ".join(f"`{field.name}` {kinds[field.type]}" for field in schema)
 
 
@@ -132,12 +146,13 @@ def _entries(
     rows: list[dict[str, object]] = []
     for info in system.get_file_info(pafs.FileSelector(top)):
         folder, name = info.type == pafs.FileType.Directory, info.base_name
+        entry = {"location": _uri(where, info.path), "folder": folder, "size": info.size}
         if archives and not folder and ARCHIVES.search(name):
-            rows.append({"repository": ARCHIVES.sub("", name), "location": _uri(where, info.path), "folder": False})
+            rows.append({"repository": ARCHIVES.sub("", name), **entry})
         elif not archives and folder and not name.startswith("."):
-            rows.append({"repository": name, "location": _uri(where, info.path), "folder": True})
+            rows.append({"repository": name, **entry})
         elif not archives and not folder and readable([name]):
-            rows.append({"repository": ".", "location": _uri(where, info.path), "folder": False})
+            rows.append({"repository": ".", **entry})
     for start in range(0, len(rows), _BATCH):
         yield pa.RecordBatch.from_pylist(rows[start : start + _BATCH], schema=_ENTRIES)
 

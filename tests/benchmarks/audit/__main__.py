@@ -58,6 +58,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(PARTS)}")
     parser.add_argument("--repositories", type=int, default=20_000, metavar="N")
     parser.add_argument("--inputs", type=int, default=4_000, metavar="N", help="those of `inputs` and `skew`")
+    parser.add_argument("--kinds", metavar="KIND,...", help="those of `inputs` and `samples`; all without")
     parser.add_argument("--turns", type=int, default=3, metavar="N", help="the runs of each of what is compared")
     parser.add_argument("--units", type=int, default=200_000, metavar="N", help="the most units of `generated`")
     parser.add_argument("--most", type=int, default=400_000, metavar="N", help="the most units of `quiet`")

@@ -71,7 +71,8 @@ def samples(bench: Bench) -> None:
     # A unit that the configuration of a repository names is not one in a corpus; the files of the folder itself are
     # in no repository of a table.
     chosen = f"{bench.folder}/samples"
-    shutil.rmtree(chosen, ignore_errors=True)
+    for earlier in (chosen, f"{chosen}.parquet"):
+        shutil.rmtree(earlier, ignore_errors=True)
     shutil.copytree(where, chosen)
     shutil.rmtree(f"{chosen}/configured")
     for path in Path(chosen).iterdir():
@@ -89,10 +90,12 @@ def samples(bench: Bench) -> None:
 
 
 def _runs(bench: Bench, where: str) -> dict[str, Callable[[], Summary]]:
-    """Return an audit of a folder for each kind of input."""
+    """Return an audit of a folder for each kind of input that was chosen. The Parquet files of a corpus that is kept
+    are kept as well."""
     files = f"{where}.parquet"
-    # A stream reads a file in each of its batches, and no repository is in one of them alone.
-    rows_of(bench.spark, where).repartition(3).write.mode("overwrite").parquet(files)
+    if not os.path.exists(f"{files}/_SUCCESS"):
+        # A stream reads two files in each of its batches, and most repositories have files in several.
+        rows_of(bench.spark, where).repartition(3).write.mode("overwrite").parquet(files)
     bench.spark.read.parquet(files).createOrReplaceTempView("files")
     sources: dict[str, Input] = {
         "folder": FolderInput(where),
@@ -111,7 +114,9 @@ def _runs(bench: Bench, where: str) -> dict[str, Callable[[], Summary]]:
         assert summary is not None
         return summary
 
-    return {kind: partial(audited, kind) for kind in sources} | {"stream": streamed}
+    runs = {kind: partial(audited, kind) for kind in sources} | {"stream": streamed}
+    chosen = bench.options.kinds.split(",") if bench.options.kinds else list(runs)
+    return {kind: runs[kind] for kind in chosen}
 
 
 def _table(bench: Bench, name: str, run: str) -> list[dict[str, Any]]:
