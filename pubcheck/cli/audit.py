@@ -13,6 +13,7 @@ from pubcheck.cli.input_options import config_option, configured
 from pubcheck.cli.spark import check_installed, conf_option, master_option, pair, remote_option
 from pubcheck.config import Config, ConfigError, read_size
 from pubcheck.discovery.walk import readable
+from pubcheck.spark.paths import local_path
 
 if TYPE_CHECKING:
     from pubcheck.spark.inputs import Input
@@ -222,13 +223,13 @@ def command(
         raise click.FileError(report, "the folder does not exist")
     if report is not None and os.path.isdir(report):
         raise click.FileError(report, "it is a folder")
-    if not output.removeprefix("file://"):
+    if not local_path(output).removeprefix("file://"):
         raise ConfigError("--output: missing folder")
     try:
         output.encode()
     except UnicodeEncodeError:
         raise ConfigError(f"--output: {output!r} is not valid UTF-8; Spark requires UTF-8 paths") from None
-    if os.path.isfile(output.removeprefix("file://")):
+    if os.path.isfile(local_path(output)):
         raise ConfigError(f"--output: {output} is a file, not a folder")
     check_installed("the audit")
     if config.units and not quiet:
@@ -288,6 +289,7 @@ def _input(
     if input_format in ("objects", "archives"):
         return ObjectInput(where, archives=input_format == "archives")
     if input_format == "files":
+        where = local_path(where)
         if not os.path.exists(where) and fixed_part(where) is None:
             raise NoInput(f"no input: there is no {where}")
         if os.path.isfile(where) and not readable([os.path.basename(where)]):

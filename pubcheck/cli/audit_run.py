@@ -23,14 +23,17 @@ from pubcheck.engine.linter import Linter
 from pubcheck.rulebook import RULES
 from pubcheck.source import escape
 from pubcheck.spark.costs import cost, tasks
+from pubcheck.spark.exports import NotAnExport, export
 from pubcheck.spark.inputs import BadInput, EmptyInput, Input
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.lint_process import Limits
+from pubcheck.spark.paths import local_path
 from pubcheck.spark.report_data import collect
 from pubcheck.spark.session import release, session
 from pubcheck.spark.steps import Progress
 from pubcheck.spark.store import NoRun, Store
 from pubcheck.spark.summary import Lost, Summary
+from pubcheck.spark.views import NoMerge, merge_into
 
 if TYPE_CHECKING:
     from pubcheck.report.audit_document import Audit, Change
@@ -167,18 +170,16 @@ def _write(store: Store, summary: Summary, request: AuditRequest, progress: Prog
         written.problem, written.page = f"its report could not be written: {reason(str(error))}", None
     try:
         for format_name, where in request.exports:
-            from pubcheck.spark.exports import export
-
             progress(f"exporting {format_name}")
             export(store, summary.run, format_name, where)
         if request.survey:
             progress("writing the survey")
             _write_survey(store, summary.run, request)
         if request.merge_into is not None:
-            from pubcheck.spark.views import merge_into
-
             progress(f"merging into {request.merge_into}")
             merge_into(store, summary.run, request.merge_into)
+    except (NotAnExport, NoMerge) as error:
+        written.problem = f"its findings could not be exported or merged: {error}"
     except failures() as error:
         written.problem = f"its findings could not be exported or merged: {reason(str(error))}"
     return written
@@ -191,7 +192,7 @@ def _write_survey(store: Store, run: str, request: AuditRequest) -> None:
 
     shares = survey(store, run)
     row = store.runs().where(F.col("run") == run).select("input", "pubcheck").collect()[0]
-    folder = request.output.removeprefix("file://")
+    folder = local_path(request.output)
     if os.path.isdir(folder):
         put(os.path.join(folder, "survey.html"), render(SurveyPage(run, row[0], row[1], shares)))
 
@@ -204,7 +205,7 @@ def _new_id() -> str:
 
 def _page_in(output: str, run: str) -> str | None:
     """Return the report's default path: in DIR, if DIR is a folder of this machine."""
-    local = output.removeprefix("file://")
+    local = local_path(output)
     return os.path.join(local, "report.html") if os.path.isdir(os.path.join(local, "runs", f"run={run}")) else None
 
 

@@ -15,7 +15,10 @@ from pubcheck.discovery.walk import folders_of, walk
 
 
 def fixed_part(where: str) -> list[str] | None:
-    """Return the folders of a pattern before its first wildcard; None for a path that is not a pattern."""
+    """Return the folders of a pattern before its first wildcard; None for a path that is not a pattern, because it
+    exists or has no wildcard."""
+    if os.path.exists(where):
+        return None
     parts = where.replace(os.sep, "/").split("/")
     folders = list(takewhile(lambda part: not any(wildcard in part for wildcard in "*?["), parts))
     return folders if len(folders) < len(parts) else None

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -27,7 +28,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from pubcheck.config import Config, from_options
+from pubcheck.config import Config, from_options, suggestion
 from pubcheck.discovery.owners import OWNERS
 from pubcheck.discovery.repositories import RepositoryPlace, find_places
 from pubcheck.discovery.walk import readable
@@ -35,7 +36,9 @@ from pubcheck.engine.linter import Linter
 from pubcheck.spark import worker
 from pubcheck.spark.folder_input import Chunk, FolderInput
 from pubcheck.spark.lint_process import Limits
+from pubcheck.spark.paths import local_path
 from pubcheck.spark.schema import FINDINGS, arrow, ddl
+from pubcheck.spark.sources import lake_name, local_lake_table
 from pubcheck.spark.table_input import FrameInput, TableColumns
 from pubcheck.spark.unit_discovery import Largest
 
@@ -57,20 +60,26 @@ class PubcheckDataSource(DataSource):
         return ddl(FINDINGS)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        options = {key.lower(): value for key, value in self.options.items()}
+        options = _options(self.options)
         where = options.get("path")
         if not where:
             raise ValueError('there is nothing to read: spark.read.format("pubcheck").load("repositories/")')
-        where = where.removeprefix("file://")
+        where = local_path(where)
         if not os.path.isabs(where):
             raise ValueError(f"{where} is a relative path, but tasks may run in another folder: write the whole path")
-        tasks, job = int(options.get("tasks", _TASKS)), _job(_config(options), where)
+        tasks, job = _tasks(options), _job(_config(options), where)
         input_format = options.get("inputformat", "files")
         if input_format == "files":
             return _FolderReader(where, tasks, job)
         if input_format != "parquet":
             raise ValueError(
                 f"inputFormat is {input_format!r}, but must be files or parquet: use findings_of for others"
+            )
+        lake = local_lake_table(where)
+        if lake is not None:
+            raise ValueError(
+                f"{where} is a table of {lake_name(lake)}, whose files also hold deleted rows: use findings_of and"
+                f" spark.read.format({lake!r})"
             )
         columns = TableColumns(
             *(options.get(f"{role}column", default) for role, default in zip(_ROLES, _DEFAULTS, strict=True))
@@ -81,11 +90,41 @@ class PubcheckDataSource(DataSource):
 _ROLES, _DEFAULTS = ("repo", "path", "content"), ("repository", "path", "content")
 
 
+_OPTIONS = (
+    "inputFormat",
+    *(f"{role}Column" for role in _ROLES),
+    "postgres",
+    "select",
+    "ignore",
+    "complete",
+    "tasks",
+)
+
+
+def _options(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options by their names in lower case, which is how Spark compares them."""
+    known = {name.lower() for name in ("path", *_OPTIONS)}
+    for name in options:
+        if name.lower() not in known:
+            raise ValueError(f"the data source pubcheck has no option {name}{suggestion(name, _OPTIONS)}")
+    return {name.lower(): value for name, value in options.items()}
+
+
+def _tasks(options: Mapping[str, str]) -> int:
+    """Return the most tasks that read."""
+    text = options.get("tasks", str(_TASKS))
+    if not re.fullmatch("0*[1-9][0-9]*", text):
+        raise ValueError(f"tasks is {text!r}, but must be a number of at least 1")
+    return int(text)
+
+
 def _config(options: Mapping[str, str]) -> Config:
     """Return the configuration of the options, which are those of the command line."""
     chosen: dict[str, object] = {name: options[name] for name in ("postgres",) if name in options}
     chosen |= {name: options[name].split(",") for name in ("select", "ignore") if name in options}
     if "complete" in options:
+        if options["complete"].lower() not in ("true", "false"):
+            raise ValueError(f"complete is {options['complete']!r}, but must be true or false")
         chosen["complete"] = options["complete"].lower() == "true"
     return from_options(chosen)
 

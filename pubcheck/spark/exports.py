@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
@@ -11,14 +12,15 @@ from urllib.parse import quote
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, DataFrameWriter
 from pyspark.sql import functions as F
 
 from pubcheck.findings import Entry, Finding, Report
 from pubcheck.report import sarif
+from pubcheck.spark.paths import hadoop_path
 from pubcheck.spark.schema import FINDINGS
 from pubcheck.spark.storage import Storage, storage_of
-from pubcheck.spark.store import Store
+from pubcheck.spark.store import Folders, Store
 
 FORMATS = ("csv", "parquet", "sarif")
 _WRITTEN = pa.schema([("repository", pa.string()), ("findings", pa.int64())])
@@ -26,12 +28,12 @@ _WRITTEN = pa.schema([("repository", pa.string()), ("findings", pa.int64())])
 
 def export(store: Store, run: str, format: str, where: str) -> None:
     """Write the findings of a run to a folder, which Spark's tasks must see: as CSV or Parquet files, or as a SARIF
-    file for each repository, with the name of the repository."""
+    file for each repository, with the name of the repository. Raises NotAnExport."""
     findings = store.read(FINDINGS, "findings", run)
     if format == "parquet":
-        findings.write.mode("overwrite").parquet(where)
+        _replaced(store, findings, where).parquet(hadoop_path(where))
     elif format == "csv":
-        flat(findings).write.mode("overwrite").option("header", "true").option("escape", '"').csv(where)
+        _replaced(store, flat(findings), where).option("header", "true").option("escape", '"').csv(hadoop_path(where))
     else:
         storage = storage_of(store.spark, where)
         system, path = storage.of(where)
@@ -41,6 +43,22 @@ def export(store: Store, run: str, format: str, where: str) -> None:
         files.mapInArrow(
             partial(_write_sarif, storage=storage, where=target), "repository STRING, findings BIGINT"
         ).count()
+
+
+class NotAnExport(ValueError):
+    """A folder that would be replaced by an export holds other files."""
+
+
+_SPARKS = re.compile(r"\.?(part-|_)")
+"""The names of files that Spark writes."""
+
+
+def _replaced(store: Store, rows: DataFrame, where: str) -> DataFrameWriter:
+    """Return what writes rows to a folder in the place of an earlier export. Raises NotAnExport."""
+    others = sorted(name for name in Folders(store.spark).files(hadoop_path(where)) if not _SPARKS.match(name))
+    if others:
+        raise NotAnExport(f"{where} holds other files, such as {others[0]}, and an export replaces the folder")
+    return rows.write.mode("overwrite")
 
 
 def flat(findings: DataFrame) -> DataFrame:

@@ -38,7 +38,8 @@ from pubcheck.discovery.repositories import (
 from pubcheck.spark import worker
 from pubcheck.spark.costs import cost, tasks
 from pubcheck.spark.incremental import RepositoryDiff
-from pubcheck.spark.inputs import EmptyInput, InputSize, without_trailing_separators
+from pubcheck.spark.inputs import EmptyInput, InputSize
+from pubcheck.spark.paths import without_trailing_separators
 from pubcheck.spark.schema import EXAMINED, LISTING, PLACES, arrow, ddl
 from pubcheck.spark.store import Store
 from pubcheck.spark.unit_discovery import encode_files

@@ -3,7 +3,6 @@ or the files of an object store or of archives (``object_input``)."""
 
 from __future__ import annotations
 
-import os
 from typing import Protocol
 
 from msgspec import Struct
@@ -72,8 +71,3 @@ class EmptyInput(ValueError):
 
 class BadInput(ValueError):
     """The input does not have the given format; the message says which option to give."""
-
-
-def without_trailing_separators(path: str) -> str:
-    """Return a path as it appears in labels."""
-    return path.rstrip("/" + os.sep) or path

@@ -17,7 +17,7 @@ from pubcheck.measure.plan import Measurable
 from pubcheck.measure.spark_types import SparkType
 from pubcheck.report.measure import Nulls, Overlap, PublicationRows, TableRows
 from pubcheck.spark.schema import quoted
-from pubcheck.spark.store import as_meant
+from pubcheck.spark.sources import lake_name, lake_table, open_path
 
 FORMATS: Mapping[str, str] = {
     ".parquet": "parquet",
@@ -128,14 +128,19 @@ def read(spark: SparkSession, data: Data) -> DataFrame:
 
 
 def _read(spark: SparkSession, where: str) -> DataFrame:
-    where = as_meant(where)
     bare = where.rstrip("/").removesuffix(".gz").removesuffix(".bz2").removesuffix(".zst")
     kind = FORMATS.get(os.path.splitext(bare)[1].lower(), "parquet")
     if kind in ("csv", "tsv"):
         return _read_csv(spark, where, "\t" if kind == "tsv" else ",")
     if kind == "json":
-        return spark.read.option("primitivesAsString", "true").option("mode", "FAILFAST").json(where)
-    return spark.read.parquet(where)
+        return open_path(spark, where, "json", {"primitivesAsString": "true", "mode": "FAILFAST"})
+    lake = lake_table(spark, where)
+    if lake is not None:
+        raise BadData(
+            f"{where} is a table of {lake_name(lake)}, whose files also hold deleted rows: use {CATALOG}NAME, with its"
+            " name in the catalog"
+        )
+    return open_path(spark, where, "parquet")
 
 
 _EMPTY = "\ue000pubcheck: empty\ue000"
@@ -146,7 +151,7 @@ def _read_csv(spark: SparkSession, where: str, separator: str) -> DataFrame:
     """Read CSV as COPY writes it: quotes are doubled, nothing is trimmed, and an empty unquoted field is NULL."""
     options = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "nullValue": "", "sep": separator}
     options |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "mode": "FAILFAST"}
-    rows = spark.read.options(**options, emptyValue=_EMPTY).csv(where)
+    rows = open_path(spark, where, "csv", {**options, "emptyValue": _EMPTY})
     columns = ((F.col(quoted(name)), name) for name in rows.columns)
     return rows.select(*(F.when(column == _EMPTY, "").otherwise(column).alias(name) for column, name in columns))
 

@@ -11,7 +11,7 @@ from pyspark.sql import types as T
 
 from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.schema import quoted
-from pubcheck.spark.store import as_meant
+from pubcheck.spark.sources import load
 
 _SHOWN = 20
 """Columns that an error names."""
@@ -37,7 +37,7 @@ def read_messages(
 ) -> DataFrame:
     """Return the messages of a catalog table (``format`` is `table`) or of one of Spark's data sources, with the
     columns of `CAPTURED`. Data are binary, or hex with or without `\\x`; XLogData is unwrapped. Raises BadInput."""
-    table = _table(spark, source, format, dict(options or {}))
+    table = load(spark, source, format, options, option="--from")
     types = {field.name.lower(): field.dataType for field in table.schema}
     existing = f"it has {', '.join(table.columns[:_SHOWN])}" if table.columns else "it has none"
     if columns.data.lower() not in types:
@@ -66,19 +66,6 @@ def read_messages(
         column(columns.xid).cast("bigint").alias("xid"),
         F.when(letter == F.lit(b"w"), F.substr(data, F.lit(_XLOG_DATA + 1))).otherwise(data).alias("data"),
     ).where(F.col("data").isNull() | (F.substring("data", 1, 1) != F.lit(b"k")))
-
-
-def _table(spark: SparkSession, source: str, format: str, options: dict[str, str]) -> DataFrame:
-    try:
-        if format == "table":
-            return spark.read.table(source)
-        table = spark.read.format(format).options(**options).load(as_meant(source))
-        table.columns  # noqa: B018 -- which Spark Connect asks for only now
-    except Exception as error:  # of Py4J, where PySpark does not know the one of Java
-        if "DATA_SOURCE_NOT_FOUND" in str(error):
-            raise BadInput(f"--from: Spark has no data source {format}") from None
-        raise
-    return table
 
 
 def _with_files(spark: SparkSession, table: DataFrame) -> DataFrame:

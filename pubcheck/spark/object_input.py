@@ -24,13 +24,15 @@ from pyspark.sql import functions as F
 
 from pubcheck.discovery.owners import OWNERS
 from pubcheck.discovery.walk import readable
-from pubcheck.spark.inputs import BadInput, without_trailing_separators
+from pubcheck.spark.inputs import BadInput
+from pubcheck.spark.paths import local_path, without_trailing_separators
 from pubcheck.spark.rows_input import RowsInput
 from pubcheck.spark.storage import Storage, storage_of
 from pubcheck.spark.store import Store
 
 ARCHIVES = re.compile(r"\.(zip|tar|tar\.gz|tgz|tar\.bz2|tar\.xz)$", re.I)
 """The names of archives that are read."""
+# Locations are paths in the file system of INPUT, which a task opens once.
 _ENTRIES = pa.schema(
     [("repository", pa.string()), ("location", pa.string()), ("folder", pa.bool_()), ("size", pa.int64())]
 )
@@ -64,8 +66,9 @@ class ObjectInput(RowsInput):
         super().__init__()
         self.name = without_trailing_separators(where)
         self._archives = archives
+        where = local_path(self.name)
         # A task may run in another folder.
-        self._where = self.name if "://" in self.name else os.path.abspath(self.name)
+        self._where = where if "://" in where else os.path.abspath(where)
         self.has_commits = self.filter_early = not archives
         self._storage = Storage()
         self._files: DataFrame | None = None
@@ -77,10 +80,10 @@ class ObjectInput(RowsInput):
         listing = partial(_entries, storage=self._storage, where=self._where, archives=self._archives)
         entries = self._keep(spark.range(0, 1, 1, 1).mapInArrow(listing, _ddl(_ENTRIES)))
         number, packed = entries.agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
-        spread = entries.repartition(_list_tasks(number, packed))
+        spread = entries.repartition(list_tasks(number, packed))
         if self._archives:
             # To unpack them costs more than the disk that their files need.
-            unpacked = partial(_unpacked, storage=self._storage, largest=self._largest)
+            unpacked = partial(_unpacked, storage=self._storage, where=self._where, largest=self._largest)
             self._files = self._keep(spread.mapInArrow(unpacked, _ddl(_READ)), StorageLevel.DISK_ONLY)
             return self._files.drop("content")
         listed = partial(_listed, storage=self._storage, where=self._where, label=self.name.removeprefix("./"))
@@ -110,11 +113,11 @@ class ObjectInput(RowsInput):
             return files
         # A folder may have most of the files: they are spread before they are read.
         tasks = min(_TASKS, math.ceil(self.count() / _READ_IN_A_TASK))
-        contents = partial(_contents, storage=self._storage, largest=self._largest)
+        contents = partial(_contents, storage=self._storage, where=self._where, largest=self._largest)
         return files.repartition(max(1, tasks)).mapInArrow(contents, _ddl(_READ))
 
 
-def _list_tasks(repositories: int, packed: int) -> int:
+def list_tasks(repositories: int, packed: int) -> int:
     """Return the number of tasks that list repositories, or unpack them from archives of so many bytes."""
     tasks = max(math.ceil(repositories / _LISTED_IN_A_TASK), math.ceil(packed / _UNPACKED_IN_A_TASK), _FEWEST_TASKS)
     return max(1, min(tasks, repositories, _TASKS))
@@ -146,7 +149,7 @@ def _entries(
     rows: list[dict[str, object]] = []
     for info in system.get_file_info(pafs.FileSelector(top)):
         folder, name = info.type == pafs.FileType.Directory, info.base_name
-        entry = {"location": _uri(where, info.path), "folder": folder, "size": info.size}
+        entry = {"location": info.path, "folder": folder, "size": info.size}
         if archives and not folder and ARCHIVES.search(name):
             rows.append({"repository": ARCHIVES.sub("", name), **entry})
         elif not archives and folder and not name.startswith("."):
@@ -164,19 +167,13 @@ def _needed(paths: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*readable(names), *owners]))
 
 
-def _uri(where: str, path: str) -> str:
-    """Return the location of a path of the file system of ``where``."""
-    scheme = where.partition("://")[0] if "://" in where else ""
-    return f"{scheme}://{path}" if scheme else path
-
-
 def _listed(batches: Iterable[pa.RecordBatch], *, storage: Storage, where: str, label: str) -> Iterator[pa.RecordBatch]:
     """Return the files that a walk of the repositories would read."""
     system, top = storage.of(where)
     for batch in batches:
         rows: list[dict[str, object]] = []
         for entry in batch.to_pylist():
-            inside = storage.of(entry["location"])[1]
+            inside = entry["location"]
             if entry["folder"]:
                 infos = system.get_file_info(pafs.FileSelector(inside, recursive=True))
             else:
@@ -189,23 +186,25 @@ def _listed(batches: Iterable[pa.RecordBatch], *, storage: Storage, where: str, 
                         "repository": entry["repository"],
                         "path": f"{label}/{info.path[len(top) :].lstrip('/')}",
                         "commit": None if info.mtime_ns is None else f"{info.size}:{info.mtime_ns}",
-                        "location": _uri(where, info.path),
+                        "location": info.path,
                     }
                 )
         for start in range(0, len(rows), _BATCH):
             yield pa.RecordBatch.from_pylist(rows[start : start + _BATCH], schema=_LISTED)
 
 
-def _contents(batches: Iterable[pa.RecordBatch], *, storage: Storage, largest: int) -> Iterator[pa.RecordBatch]:
+def _contents(
+    batches: Iterable[pa.RecordBatch], *, storage: Storage, where: str, largest: int
+) -> Iterator[pa.RecordBatch]:
     """Return files with their contents; null for one that cannot be read. One of more than ``largest`` bytes is cut
     after the next one, which is enough to know that it is too large."""
-    yield from _in_batches(_read(row, storage, largest) for batch in batches for row in batch.to_pylist())
+    system, _ = storage.of(where)
+    yield from _in_batches(_read(row, system, largest) for batch in batches for row in batch.to_pylist())
 
 
-def _read(row: dict[str, object], storage: Storage, largest: int) -> dict[str, object]:
+def _read(row: dict[str, object], system: pafs.FileSystem, largest: int) -> dict[str, object]:
     try:
-        system, path = storage.of(str(row["location"]))
-        with system.open_input_stream(path, compression=None) as stream:
+        with system.open_input_stream(row["location"], compression=None) as stream:
             return {**row, "content": stream.read(largest + 1)}
     except OSError:
         return {**row, "content": None}
@@ -224,19 +223,21 @@ def _in_batches(rows: Iterable[dict[str, object]]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist(batch, schema=_READ)
 
 
-def _unpacked(batches: Iterable[pa.RecordBatch], *, storage: Storage, largest: int) -> Iterator[pa.RecordBatch]:
+def _unpacked(
+    batches: Iterable[pa.RecordBatch], *, storage: Storage, where: str, largest: int
+) -> Iterator[pa.RecordBatch]:
     """Return the files of archives with their contents. The label of a file is that of its archive and its path in it.
     An archive that cannot be read to its end has a row without a path. Files are cut as by ``_contents``, so that one
     that is packed well does no harm."""
+    system, _ = storage.of(where)
     yield from _in_batches(
-        row for batch in batches for entry in batch.to_pylist() for row in _unpack(entry, storage, largest)
+        row for batch in batches for entry in batch.to_pylist() for row in _unpack(entry, system, largest)
     )
 
 
-def _unpack(entry: dict[str, str], storage: Storage, largest: int) -> Iterator[dict[str, object]]:
-    repository = entry["repository"]
+def _unpack(entry: dict[str, str], system: pafs.FileSystem, largest: int) -> Iterator[dict[str, object]]:
+    repository, path = entry["repository"], entry["location"]
     try:
-        system, path = storage.of(entry["location"])
         if path.lower().endswith(".zip"):
             with system.open_input_file(path) as source, zipfile.ZipFile(source) as archive:
                 names = [info.filename for info in archive.infolist() if not info.is_dir()]

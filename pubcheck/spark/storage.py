@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from urllib.parse import quote
 
 import pyarrow.fs as pafs
 from msgspec import Struct
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
+
+from pubcheck.spark.paths import local_path
 
 
 class Storage(Struct, frozen=True):
@@ -22,15 +25,19 @@ class Storage(Struct, frozen=True):
 
     def of(self, where: str) -> tuple[pafs.FileSystem, str]:
         """Return the file system of a URI, or of a path of this machine, and the path in it."""
+        where = local_path(where)
         scheme, separator, path = where.partition("://")
         if not separator:
             return pafs.LocalFileSystem(), os.path.abspath(where)
         if scheme in _S3 and self.s3:
             return pafs.S3FileSystem(**self.s3), path
-        system, inside = pafs.FileSystem.from_uri(f"s3://{path}" if scheme in _S3 else where)
+        # As Hadoop does, but unlike Arrow, users write paths without escapes.
+        system, inside = pafs.FileSystem.from_uri(f"{'s3' if scheme in _S3 else scheme}://{quote(path, safe=_LEGAL)}")
         return system, inside
 
 
+_LEGAL = "/@:!$&'()*+,;="
+"""Characters besides letters and digits that are written as they are in the path of a URI."""
 _S3 = ("s3", "s3a", "s3n")
 """Schemes of S3: Amazon's name and those of Hadoop."""
 _S3_SETTINGS = {

@@ -16,7 +16,6 @@ Connect has none, and does it only in folders of its own machine.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import time
 from collections import ChainMap
@@ -33,6 +32,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.utils import is_remote
 
+from pubcheck.spark.paths import exactly, hadoop_path, local_path
 from pubcheck.spark.schema import RESULTS, RUNS, ddl
 from pubcheck.spark.schema import Column as TableColumn
 
@@ -47,9 +47,9 @@ class Folders:
     def mark(self, path: str) -> None:
         """Create an empty file, in the place of what was there."""
         if self._local:
-            if "://" not in _local(path):
-                os.makedirs(os.path.dirname(_local(path)), exist_ok=True)
-                Path(_local(path)).touch()
+            if "://" not in local_path(path):
+                os.makedirs(os.path.dirname(local_path(path)), exist_ok=True)
+                Path(local_path(path)).touch()
             return
         system, place = self._hadoop(path)
         system.create(place, True).close()
@@ -57,9 +57,9 @@ class Folders:
     def files(self, path: str) -> dict[str, float]:
         """Return the names in a folder with the times of their last change, in seconds; none if there is no folder."""
         if self._local:
-            if not os.path.isdir(_local(path)):
+            if not os.path.isdir(local_path(path)):
                 return {}
-            return {entry.name: entry.stat().st_mtime for entry in os.scandir(_local(path))}
+            return {entry.name: entry.stat().st_mtime for entry in os.scandir(local_path(path))}
         system, place = self._hadoop(path)
         if not system.exists(place):
             return {}
@@ -69,9 +69,9 @@ class Folders:
         """Delete a file or a folder with its contents, and up to ``above`` parent folders that are empty then."""
         if self._local:
             with suppress(OSError):
-                shutil.rmtree(_local(path)) if os.path.isdir(_local(path)) else os.unlink(_local(path))
+                shutil.rmtree(local_path(path)) if os.path.isdir(local_path(path)) else os.unlink(local_path(path))
             with suppress(OSError):
-                for folder in list(Path(_local(path)).parents)[:above]:
+                for folder in list(Path(local_path(path)).parents)[:above]:
                     folder.rmdir()
             return
         system, place = self._hadoop(path)
@@ -90,22 +90,8 @@ class Folders:
         return place.getFileSystem(context.hadoopConfiguration()), place
 
 
-def _local(path: str) -> str:
-    return path.removeprefix("file://")
-
-
 class NoRun(ValueError):
     """There is no such run; the message says where was looked."""
-
-
-def literal(path: str) -> str:
-    """Return a path that Spark reads as it is: what it reads is a pattern otherwise, and what it writes is none."""
-    return re.sub(r"[\\\[\]{}*?]", r"\\\g<0>", path)
-
-
-def as_meant(path: str) -> str:
-    """Return a path or pattern of the user's for Spark to read: what is there by that name is meant as it is."""
-    return literal(path) if os.path.exists(path) else path
 
 
 _TABLES = ("runs", *RESULTS, "metrics", "survey", "listing")
@@ -122,8 +108,7 @@ class Store:
 
     def __init__(self, spark: SparkSession, where: str) -> None:
         self.spark = spark
-        # What is before a colon is a scheme only where a slash follows; to Hadoop it is one unless a slash precedes.
-        self.where = ("./" if re.match(r"[^/:]*:(?!/)", where) else "") + where.rstrip("/")
+        self.where = hadoop_path(where).rstrip("/")
         self._folders = Folders(spark)
         self._attempts = ChainMap[str, Attempt]()
 
@@ -140,19 +125,20 @@ class Store:
 
     def read(self, columns: tuple[TableColumn, ...], table: str, run: str) -> DataFrame:
         """Return a table of a run; a column that it was written without is null."""
-        return self.spark.read.schema(ddl(columns)).parquet(literal(self.path(table, run)))
+        path = self.path(table, run)
+        return self.spark.read.schema(ddl(columns)).options(**exactly(path)).parquet(path)
 
     def read_runs(self, columns: tuple[TableColumn, ...], table: str, runs: Iterable[tuple[str, Attempt]]) -> DataFrame:
         """Return a table of several runs, with the column `run`."""
         schema = f"{ddl(columns)}, `run` STRING"
-        paths: dict[bool, list[str]] = {}
+        base = f"{self.where}/{table}"
+        options = exactly(base)
+        paths: dict[object, list[str]] = {}
         for run, attempt in runs:
-            paths.setdefault(attempt is None, []).append(literal(self._path(table, run, attempt)))
-        # Spark reads folders together that have the same levels.
-        frames = [
-            self.spark.read.schema(schema).option("basePath", f"{self.where}/{table}").parquet(*alike)
-            for alike in paths.values()
-        ]
+            # Spark reads folders together that have the same levels, unless their names look like patterns.
+            paths.setdefault((run, attempt) if options else attempt is None, []).append(self._path(table, run, attempt))
+        reader = self.spark.read.schema(schema).option("basePath", base).options(**options)
+        frames = [reader.parquet(*alike) for alike in paths.values()]
         names = [column.name for column in columns]
         empty = self.spark.createDataFrame([], schema)
         return reduce(DataFrame.unionByName, (frame.select(*names, "run") for frame in frames or [empty]))
@@ -166,7 +152,7 @@ class Store:
     def _rows(self) -> DataFrame:
         """Return the rows of all attempts that were committed."""
         reader = self.spark.read.schema(ddl(RUNS)).option("recursiveFileLookup", "true")
-        return reader.parquet(literal(f"{self.where}/runs"))
+        return reader.options(**exactly(self.where)).parquet(f"{self.where}/runs")
 
     def last_of(self, input: str, *, but: str) -> str | None:
         """Return the id of the run of an input that finished last, other than ``but``, if there is one."""
@@ -224,7 +210,7 @@ class Store:
 
     def carry(self, table: str, since: str, run: str) -> bool:
         """Copy a table of another run where it is a folder of this machine; where it is not, nothing is done."""
-        before, current = (self.path(table, run_id).removeprefix("file://") for run_id in (since, run))
+        before, current = (local_path(self.path(table, run_id)) for run_id in (since, run))
         if not os.path.isdir(before):
             return False
         shutil.rmtree(current, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -9,10 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from pubcheck.spark.inputs import BadInput, without_trailing_separators
+from pubcheck.spark.inputs import BadInput
+from pubcheck.spark.paths import literal, local_path, without_trailing_separators
 from pubcheck.spark.rows_input import RowsInput
 from pubcheck.spark.schema import quoted
-from pubcheck.spark.store import as_meant
+from pubcheck.spark.sources import load
 
 _SHOWN = 20
 """Columns that a message names."""
@@ -37,8 +39,15 @@ PRESETS: Mapping[str, TableColumns] = {
 github_repos.sample_contents."""
 
 
-CSV: Mapping[str, str] = {"header": "true", "multiLine": "true", "quote": '"', "escape": '"'}
-"""The defaults for reading CSV: with a header, and with multi-line contents in quotes that are doubled inside."""
+CSV: Mapping[str, str] = {
+    "header": "true",
+    "multiLine": "true",
+    "quote": '"',
+    "escape": '"',
+    "enforceSchema": "false",
+}
+"""The defaults for reading CSV: with multi-line contents in quotes that are doubled inside, and with a header in each
+file, which must be that of the first one."""
 
 
 class TableInput(RowsInput):
@@ -65,8 +74,7 @@ class TableInput(RowsInput):
     def rows_of(self, table: DataFrame) -> DataFrame:
         """Return the rows of a table with these columns: `repository`, `path`, `commit` and `content`. Raises
         BadInput."""
-        self._check(table)
-        columns = self.columns
+        columns = self._resolved(table)
         path = F.col(quoted(columns.path)).cast("string")
         commit = F.lit(None) if columns.commit is None else F.col(quoted(columns.commit))
         return table.select(
@@ -81,34 +89,30 @@ class TableInput(RowsInput):
         if self.format == "table":
             return spark.readStream.table(self.source)
         schema = self.read_table(spark).schema
-        return spark.readStream.format(self.format).schema(schema).options(**self.options).load(as_meant(self.source))
+        source = literal(self.source) if os.path.exists(local_path(self.source)) else self.source
+        return spark.readStream.format(self.format).schema(schema).options(**self.options).load(source)
 
     def read_table(self, spark: SparkSession) -> DataFrame:
         """Return the table as it is. Raises BadInput."""
-        try:
-            if self.format == "table":
-                table = spark.read.table(self.source)
-            else:
-                table = spark.read.format(self.format).options(**self.options).load(as_meant(self.source))
-            table.columns  # noqa: B018 -- which Spark Connect asks for only now
-        except Exception as error:  # of Py4J, where PySpark does not know the one of Java
-            if "DATA_SOURCE_NOT_FOUND" in str(error):
-                raise BadInput(f"--input-format: Spark has no data source {self.format}") from None
-            raise
-        return table
+        return load(spark, self.source, self.format, self.options)
 
-    def _check(self, table: DataFrame) -> None:
-        types = {field.name.lower(): field.dataType for field in table.schema}
+    def _resolved(self, table: DataFrame) -> TableColumns:
+        """Return the columns as the table spells them, which Spark may be told to distinguish by case."""
+        names: dict[str, str] = {}
         for role in ("repository", "path", "content", "commit"):
             name = getattr(self.columns, role)
-            if name is not None and name.lower() not in types:
-                option = "repo" if role == "repository" else role
-                existing = f"it has {', '.join(table.columns[:_SHOWN])}" if types else "it has none"
-                raise BadInput(f"{self.name} has no column {name}, {existing}: use --{option}-column or --preset")
-        content = types[self.columns.content.lower()]
+            if name is not None:
+                same = [column for column in table.columns if column.lower() == name.lower()]
+                if not same:
+                    option = "repo" if role == "repository" else role
+                    existing = f"it has {', '.join(table.columns[:_SHOWN])}" if table.columns else "it has none"
+                    raise BadInput(f"{self.name} has no column {name}, {existing}: use --{option}-column or --preset")
+                names[role] = name if name in same else same[0]
+        content = next(field.dataType for field in table.schema if field.name == names["content"])
         if not isinstance(content, T.BinaryType | T.StringType):
             kind = content.simpleString()
-            raise BadInput(f"{self.name}: column {self.columns.content} is {kind}, but must be binary or string")
+            raise BadInput(f"{self.name}: column {names['content']} is {kind}, but must be binary or string")
+        return TableColumns(**names)
 
 
 class FrameInput(TableInput):

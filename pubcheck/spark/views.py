@@ -5,6 +5,7 @@ Runs are joined by the fingerprint of a finding, by which `MERGE` can also keep 
 
 from __future__ import annotations
 
+import os
 from functools import reduce
 
 from pyspark.errors import AnalysisException
@@ -89,8 +90,7 @@ def merge_into(store: Store, run: str, target: str) -> None:
     try:
         existing = spark.table(target).columns
     except AnalysisException:
-        columns = f"input STRING, {ddl(FINDINGS)}, {', '.join(f'{name} STRING' for name in MERGED)}"
-        spark.sql(f"CREATE TABLE {target} ({columns})")
+        _create(spark, target)
     else:
         for column in FINDINGS:
             if column.name not in existing:
@@ -102,6 +102,23 @@ def merge_into(store: Store, run: str, target: str) -> None:
         spark.sql(merge_statement(target), args={"run": run, "input": row["input"]})
     finally:
         spark.catalog.dropTempView(_SOURCE)
+
+
+def _create(spark: SparkSession, target: str) -> None:
+    """Create a table to merge into. What Spark's own catalog creates by default cannot be merged into, and Delta Lake
+    and Iceberg in its place need to be named. Raises NoMerge."""
+    columns = f"input STRING, {ddl(FINDINGS)}, {', '.join(f'{name} STRING' for name in MERGED)}"
+    first = target.partition(".")[0].strip("`")
+    catalogs = (spark.conf.get(f"spark.sql.catalog.{name}", "") for name in (first, spark.catalog.currentCatalog()))
+    kind = next(filter(None, catalogs), "builtin")
+    format = next((format for format in ("delta", "iceberg") if format in kind.lower()), None)
+    if kind == "builtin" and "DATABRICKS_RUNTIME_VERSION" not in os.environ:
+        raise NoMerge(f"{target} would be a table of Spark's own catalog, which does not support MERGE")
+    spark.sql(f"CREATE TABLE {target} ({columns})" + (f" USING {format}" if format else ""))
+
+
+class NoMerge(ValueError):
+    """The catalog has no tables that can be merged into."""
 
 
 _SOURCE = "pubcheck_merge_source"

@@ -24,7 +24,7 @@ from pubcheck.spark.inputs import EmptyInput, Input
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.publication_rows import Published
 from pubcheck.spark.schema import PUBLISHED, Column
-from pubcheck.spark.store import NoRun, Store
+from pubcheck.spark.store import NoRun
 from pubcheck.spark.table_input import TableColumns, TableInput
 from tests.spark.audits import QUICK, SMALL, TABLES, Audits, exactly
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
@@ -263,18 +263,6 @@ def test_findings_are_the_same_however_the_input_is_written(audits: Audits, plan
     assert len(observed[0]) == 5
     assert observed[0] == observed[1]
     assert not {repository for repository, _ in observed[2]} & {"a", "b"}, "repositories are called otherwise there"
-
-
-def test_an_output_folder_is_called_as_one_likes(spark: SparkSession, tmp_path: Path, plant: Plant) -> None:
-    corpus = plant({"a/a.sql": PUBLISHES})
-    for name in ("o[1]{a,b}\\c d%20", "o*?", "o:c"):  # the second is a pattern of the others
-        audits = Audits(spark, tmp_path / name)
-        audits.run(corpus, "r1")
-        audits.run(corpus, "r2", since=audits.store.find("latest"))
-        assert len(audits.rows("findings", "r2")) == 2
-        assert sorted(row["run"] for row in audits.store.runs().collect()) == ["r1", "r2"]
-    stores = {where: Store(spark, where).where for where in ("o:c", "o/b:c/", "s3a://o", "dbfs:/o", "./o:c")}
-    assert stores == {"o:c": "./o:c", "o/b:c/": "o/b:c", "s3a://o": "s3a://o", "dbfs:/o": "dbfs:/o", "./o:c": "./o:c"}
 
 
 def test_what_spark_raises_is_not_written_too() -> None:

@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pubcheck.engine.linter import Linter
-from pubcheck.spark.exports import export
+from pubcheck.spark.exports import NotAnExport, export
 from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.schema import SURVEY
@@ -23,7 +23,7 @@ from pubcheck.spark.stream_audit import stream
 from pubcheck.spark.summary import Summary
 from pubcheck.spark.survey import survey
 from pubcheck.spark.table_input import TableColumns, TableInput
-from pubcheck.spark.views import create_views, current_findings, merge_statement
+from pubcheck.spark.views import NoMerge, create_views, current_findings, merge_into, merge_statement
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
 from tests.spark.test_inputs import rows_of
@@ -104,6 +104,13 @@ def test_a_stream_has_the_findings_of_a_batch_after_each_run(
     assert {path.name for path in (tmp_path / "sarif").iterdir()} == {"new.sarif", "same.sarif", "shop.sarif"}
     (run,) = json.loads((tmp_path / "sarif" / "shop.sarif").read_text())["runs"]
     assert [result["ruleId"] for result in run["results"]] == ["PUB301", "PUB301"]
+    export(audits.store, summary.run, "csv", str(tmp_path / "csv"))  # in the place of the first one
+    with pytest.raises(NotAnExport, match="holds other files, such as "):
+        export(audits.store, summary.run, "csv", audits.store.where)
+    assert audits.store.runs().count() == 3
+    with pytest.raises(NoMerge, match="lake_findings would be a table of Spark's own catalog"):
+        merge_into(audits.store, summary.run, "lake_findings")
+    assert not spark.catalog.tableExists("lake_findings")
     lines = [row for path in (tmp_path / "csv").glob("*.csv") for row in csv.DictReader(io.StringIO(path.read_text()))]
     shares = {(row.subject, row.item, row.kind): row for row in survey(audits.store, summary.run)}
     assert shares["features", "row filter", "repositories"].count == 3
