@@ -167,20 +167,21 @@ class _ParquetReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         column = self._columns.repository
         names: set[str | None] = set()
-        for batch in pds.dataset(self._where).to_batches(columns=[column]):
+        for batch in self._dataset().to_batches(columns=[column]):
             names.update(pc.unique(batch.column(column)).to_pylist())
-        ordered = sorted(names, key=lambda name: name or "")
+        ordered = sorted(names, key=str)
         return [_Repositories(ordered[number :: self._tasks]) for number in range(min(self._tasks, len(ordered)))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        columns = {"repository": self._columns.repository, "path": self._columns.path, "content": self._columns.content}
-        wanted = pc.field(self._columns.repository).isin(partition.value)
-        table = pds.dataset(self._where).to_table(
-            columns={name: pc.field(column) for name, column in columns.items()}, filter=wanted
-        )
+        repository, path, content = map(pc.field, (self._columns.repository, self._columns.path, self._columns.content))
+        columns = {"repository": repository.cast("string"), "path": path.cast("string"), "content": content}
+        table = self._dataset().to_table(columns=columns, filter=repository.isin(partition.value))
         rows = table.sort_by("repository").to_pylist()
         for _, files in groupby(rows, itemgetter("repository")):
             yield from map(_exploded, worker.in_batches(_linted(files, self._job), self._job))
+
+    def _dataset(self) -> pds.Dataset:
+        return pds.dataset(self._where, partitioning="hive")
 
 
 _FILES = pa.schema(
@@ -200,12 +201,19 @@ def _linted(files: Iterable[dict[str, Any]], job: worker.Job) -> Iterator[worker
     rows: list[dict[str, Any]] = []
     for row in files:
         content = row["content"].encode() if isinstance(row["content"], str) else row["content"]
-        if content is not None and (readable([row["path"] or ""]) or row["path"].endswith(OWNERS)):
-            digest = hashlib.sha256(content).hexdigest()
-            name = row["repository"] or ""
-            rows.append(
-                {"repository": name, "path": row["path"], "size": len(content), "digest": digest, "content": content}
-            )
+        path = row["path"] if row["path"] and row["path"].strip(" ") else None
+        if path is not None and not readable([path]) and not path.endswith(OWNERS):
+            continue
+        rows.append(
+            {
+                "repository": row["repository"] or "",
+                "path": path,
+                "problem": "it has no path" if path is None else "it has no content" if content is None else None,
+                "size": len(content or b""),
+                "digest": "" if content is None else hashlib.sha256(content).hexdigest(),
+                "content": content,
+            }
+        )
     contents = {(row["path"], row["digest"]): row["content"] for row in rows}
     described = worker.describe([pa.RecordBatch.from_pylist(rows, schema=_FILES)], job=job)
     for batch in worker.group(described, job=job):

@@ -118,6 +118,17 @@ def test_every_input_gives_what_lint_finds(spark: SparkSession, audits: Audits, 
     top = str(tmp_path / "corpus")
     rows = [row.asDict(recursive=True) for row in reader.load(top).collect()]
     assert without_prefix(audits.as_lint_has_them(rows), top) == without_prefix(expected)
+    files_and_others = rows_of(spark, files).selectExpr("content", "path", "repository", "1 AS number")
+    nothing = spark.createDataFrame([(None, "a.sql", "none", 1), (b"", None, "none", 1)], files_and_others.schema)
+    files_and_others.union(nothing).write.partitionBy("repository").parquet(str(tmp_path / "parts"))
+    for listed_files in (
+        reader.option("inputFormat", "parquet").load(str(tmp_path / "parts")),
+        findings_of(spark.read.parquet(str(tmp_path / "parts")), tasks=2),
+    ):
+        rows = [row.asDict(recursive=True) for row in listed_files.where("repository <> 'none'").collect()]
+        assert exactly(audits.as_lint_has_them(rows)) == expected
+        of_none = listed_files.where("repository = 'none'").select("path", "rule").collect()
+        assert of_none == [("a.sql", "PUB001")]
     for listed_files in (
         reader.option("inputFormat", "parquet").load(str(tmp_path / "files")),
         findings_of(spark.read.parquet(str(tmp_path / "files")), tasks=2),
