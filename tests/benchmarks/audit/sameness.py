@@ -94,7 +94,7 @@ def _runs(bench: Bench, where: str) -> dict[str, Callable[[], Summary]]:
     are kept as well."""
     files = f"{where}.parquet"
     if not os.path.exists(f"{files}/_SUCCESS"):
-        # A stream reads two files in each of its batches, and most repositories have files in several.
+        # Most repositories have files in more than one of them.
         rows_of(bench.spark, where).repartition(3).write.mode("overwrite").parquet(files)
     bench.spark.read.parquet(files).createOrReplaceTempView("files")
     sources: dict[str, Input] = {
@@ -108,15 +108,28 @@ def _runs(bench: Bench, where: str) -> dict[str, Callable[[], Summary]]:
         return bench.audit(sources[kind])[0]
 
     def streamed() -> Summary:
-        growing = TableInput(files, "parquet", COLUMNS, {"maxFilesPerTrigger": "2"})
-        options = Options(run=f"{os.path.basename(where)}-stream-{os.getpid()}")
-        summary = stream(bench.spark, growing, bench.store, Linter(), options)
-        assert summary is not None
+        # No earlier run is of an input of that name, so that nothing is carried over from one.
+        run = f"{os.path.basename(where)}-stream-{os.getpid()}"
+        grows = bench.folder / run
+        grows.mkdir()
+        table = TableInput(str(grows), "parquet", COLUMNS)
+        *first, last = sorted(Path(files).glob("*.parquet"))
+        for new in (first, [last]):
+            for file in new:
+                shutil.copy(file, grows)
+            summary = stream(bench.spark, table, bench.store, Linter(), Options(run=run))
+            assert summary is not None
+            bench.figures.show("stream: units of a batch linted", _fresh(summary), "units")
+        shutil.rmtree(grows)
         return summary
 
     runs = {kind: partial(audited, kind) for kind in sources} | {"stream": streamed}
     chosen = bench.options.kinds.split(",") if bench.options.kinds else list(runs)
     return {kind: runs[kind] for kind in chosen}
+
+
+def _fresh(summary: Summary) -> float:
+    return summary.metrics["units_linted"] + summary.metrics["units_nothing_to_lint"] - summary.metrics["units_carried"]
 
 
 def _table(bench: Bench, name: str, run: str) -> list[dict[str, Any]]:
