@@ -30,7 +30,7 @@ from pyspark.sql.types import StructType
 
 from pubcheck.config import Config, from_options, suggestion
 from pubcheck.discovery.owners import OWNERS
-from pubcheck.discovery.repositories import RepositoryPlace, find_places
+from pubcheck.discovery.repositories import RepositoryPlace, find_places, fixed_part
 from pubcheck.discovery.walk import readable
 from pubcheck.engine.linter import Linter
 from pubcheck.spark import worker
@@ -69,6 +69,8 @@ class PubcheckDataSource(DataSource):
             raise ValueError(f"{where} is a relative path, but tasks may run in another folder: write the whole path")
         tasks, job = _tasks(options), _job(_config(options), where)
         input_format = options.get("inputformat", "files")
+        if not os.path.exists(where) and fixed_part(where) is None:
+            raise ValueError(f"there is no {where}")
         if input_format == "files":
             return _FolderReader(where, tasks, job)
         if input_format != "parquet":

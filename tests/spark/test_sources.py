@@ -85,7 +85,7 @@ def test_files_of_a_lake_table_are_not_read_as_if_all_of_them_were_current(spark
 
 
 def source(where: str, **options: str) -> None:
-    PubcheckDataSource({**options, "path": where}).reader(StructType())
+    PubcheckDataSource({"path": where, **options}).reader(StructType())
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,12 @@ def source(where: str, **options: str) -> None:
         ("tasks", "0", "tasks is '0', but must be a number of at least 1"),
         ("tasks", "many", "tasks is 'many', but must be a number of at least 1"),
         ("postgres", "9", "PostgreSQL 9 is not supported"),
+        ("path", "/nowhere", "there is no /nowhere"),
     ],
 )
 def test_an_option_of_the_data_source_that_is_wrong_is_refused(option: str, value: str, reason: str) -> None:
     with pytest.raises((ValueError, ConfigError), match=reason):
-        source("/repositories", **{option: value})
+        source("/", **{option: value})
 
 
 def test_columns_are_found_in_any_case_and_order(spark: SparkSession, tmp_path: Path) -> None:

@@ -113,13 +113,18 @@ def _runs(bench: Bench, where: str) -> dict[str, Callable[[], Summary]]:
         grows = bench.folder / run
         grows.mkdir()
         table = TableInput(str(grows), "parquet", COLUMNS)
-        *first, last = sorted(Path(files).glob("*.parquet"))
-        for new in (first, [last]):
+
+        def batch(new: list[Path]) -> Summary:
             for file in new:
                 shutil.copy(file, grows)
             summary = stream(bench.spark, table, bench.store, Linter(), Options(run=run))
             assert summary is not None
-            bench.figures.show("stream: units of a batch linted", _fresh(summary), "units")
+            bench.figures.show("stream: units of a batch examined", _fresh(summary), "units")
+            return summary
+
+        *first, last = sorted(Path(files).glob("*.parquet"))
+        batch(first)
+        summary = batch([last])
         shutil.rmtree(grows)
         return summary
 
