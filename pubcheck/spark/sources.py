@@ -13,8 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.paths import exactly, hadoop_path, local_path
 
-_FILES = ("parquet", "orc", "avro")
+_OF_LAKES = ("parquet", "orc", "avro")
 """The formats in which lake tables keep their rows."""
+FILES = (*_OF_LAKES, "json", "csv", "text", "xml")
+"""The formats of files that Spark itself reads."""
 _MARKERS: Mapping[str, tuple[str, str]] = {
     "delta": ("Delta Lake", "_delta_log"),
     "iceberg": ("Iceberg", "metadata/*.metadata.json"),
@@ -37,7 +39,7 @@ def load(
         if format == "table":
             table = spark.read.table(source)
         else:
-            if format.lower() in _FILES:
+            if format.lower() in _OF_LAKES:
                 _refuse_lake_table(spark, source, option)
             table = open_path(spark, source, format, options)
         table.columns  # noqa: B018 -- which Spark Connect asks for only now

@@ -14,7 +14,7 @@ from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.paths import literal, local_path, without_trailing_separators
 from pubcheck.spark.rows_input import RowsInput
 from pubcheck.spark.schema import quoted
-from pubcheck.spark.sources import load
+from pubcheck.spark.sources import FILES, load
 
 _SHOWN = 20
 """Columns that a message names."""
@@ -88,9 +88,11 @@ class TableInput(RowsInput):
         """Return the table as a stream of its rows."""
         if self.format == "table":
             return spark.readStream.table(self.source)
-        schema = self.read_table(spark).schema
-        source = literal(self.source) if os.path.exists(local_path(self.source)) else self.source
-        return spark.readStream.format(self.format).schema(schema).options(**self.options).load(source)
+        reader = spark.readStream.format(self.format).options(**self.options)
+        if self.format.lower() in FILES:
+            # Files have no schema of their own to a stream; Delta Lake and Iceberg refuse another than theirs.
+            reader = reader.schema(self.read_table(spark).schema)
+        return reader.load(literal(self.source) if os.path.exists(local_path(self.source)) else self.source)
 
     def read_table(self, spark: SparkSession) -> DataFrame:
         """Return the table as it is. Raises BadInput."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from pyspark.errors import PySparkException
@@ -82,6 +83,15 @@ def test_files_of_a_lake_table_are_not_read_as_if_all_of_them_were_current(spark
     (tmp_path / "plain" / "metadata").mkdir()
     (tmp_path / "plain" / "metadata" / "v1.metadata.json").touch()
     assert load(spark, f"{tmp_path}/plain/files", "parquet").count() == 1
+
+
+@pytest.mark.parametrize("format_", ["delta", "iceberg"])
+def test_a_stream_of_a_lake_table_has_the_schema_of_the_table(format_: str) -> None:
+    session = MagicMock()
+    TableInput("s3a://lake/files", format_, COLUMNS).growing(session)
+    reader = session.readStream.format(format_).options()
+    reader.load.assert_called_once_with("s3a://lake/files")
+    reader.schema.assert_not_called()
 
 
 def source(where: str, **options: str) -> None:
