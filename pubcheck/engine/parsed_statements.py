@@ -21,7 +21,7 @@ Only the first word counts, never a later one.
 
 _COMMENT = lazy_compile(r"comment\s+on\s+publication\b", re.IGNORECASE)
 _EXPLAINED = lazy_compile(
-    r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",
+    r"prepare\s+transaction\b|explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -35,7 +35,8 @@ _OF_CATALOG = lazy_compile(
 def checked_in_any_case(item: Statement) -> bool:
     """Return whether a statement with such a first word is parsed nevertheless.
 
-    That is DML on a pg_ table, EXPLAIN of a statement that creates something, and COMMENT ON PUBLICATION.
+    That is DML on a pg_ table, EXPLAIN of a statement that creates something, PREPARE TRANSACTION, and COMMENT ON
+    PUBLICATION.
     """
     if item.keyword == "comment":
         return _COMMENT.match(item.text) is not None

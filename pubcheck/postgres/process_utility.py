@@ -13,6 +13,8 @@ _CREATE = "CreateEventTrigStmt"
 
 def apply_with_triggers(session: Session, name: str, node: Node) -> bool:
     """Apply a statement and fire its event triggers. Return whether one of them may refuse it."""
+    if session.held is not None and name != "TransactionStmt":
+        session.commit()
     if EVENT_TRIGGERS not in session.catalog.settings and name != _CREATE:
         apply(session, name, node)
         return False

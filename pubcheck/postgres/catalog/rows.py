@@ -179,6 +179,8 @@ class Constraint(Struct, frozen=True, gc=False):
     keys: tuple[int, ...] = ()
     index: int = 0
     references: int = 0
+    referenced_keys: tuple[int, ...] = ()
+    """confkey; empty where it is not known."""
     on_delete: str = "a"
     on_update: str = "a"
     deferrable: bool = False

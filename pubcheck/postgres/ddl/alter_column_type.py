@@ -15,9 +15,10 @@ from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_targe
 from pubcheck.postgres.analysis.pathways import can_coerce
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.columns import rename_columns
+from pubcheck.postgres.ddl.foreign_keys import refuse_pair
 from pubcheck.postgres.ddl.object_descriptions import quote
 from pubcheck.postgres.ddl.stored_expressions import analyze_stored
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -125,6 +126,20 @@ def _read_again(session: Session, was: Relation, row: Relation, changed: list[Co
                 raise ServerError("42704", "data type has no default operator class")
         if index.trees and not names.isdisjoint(column_names(list(index.trees))):
             _read(session, was, row, index.trees)
+    for constraint in catalog.constraints.values():
+        if constraint.kind == "f" and row.oid in (constraint.relation, constraint.references):
+            _refuse_foreign_key(session, constraint, row.oid, numbers)
+
+
+def _refuse_foreign_key(session: Session, constraint: Constraint, changed: int, numbers: set[int]) -> None:
+    """Raise ServerError 42804 if columns of these numbers of a changed relation no longer fit a foreign key."""
+    catalog = session.catalog
+    for key, referenced_key in zip(constraint.keys, constraint.referenced_keys, strict=False):
+        pair = (constraint.relation, key), (constraint.references, referenced_key)
+        if any(relation == changed and number in numbers for relation, number in pair):
+            column, to_column = (catalog.relations[relation].columns[number - 1] for relation, number in pair)
+            if column.type and to_column.type and column.type != to_column.type:
+                refuse_pair(session, column, to_column, constraint.name)
 
 
 def _indexable(session: Session, oid: int) -> bool:

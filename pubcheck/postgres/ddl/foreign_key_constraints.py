@@ -53,6 +53,7 @@ def add_foreign_key(session: Session, relation: int, node: Node, recurse: bool) 
         "f",
         keys,
         references=target.oid,
+        referenced_keys=referenced,
         on_delete=node.get("fk_del_action", "a"),
         on_update=node.get("fk_upd_action", "a"),
         enforced=node.get("is_enforced", False),

@@ -394,6 +394,11 @@ def split_identifiers(text: str, parameter: str = "search_path") -> list[str]:
 def transaction(session: Session, node: Node) -> None:
     """BEGIN, COMMIT, ROLLBACK, savepoints. Raises ServerError 25P01 and 3B001 as the server does."""
     kind, chain = node["kind"].removeprefix("TRANS_STMT_"), node.get("chain", False)
+    if session.held is not None:
+        if kind == "ROLLBACK_PREPARED" and node["gid"] == session.held:
+            session.rollback()
+            return
+        session.commit()
     inside, name = session.transaction is not None, node.get("savepoint_name", "")
     if kind in ("BEGIN", "START"):
         session.begin(pretended=node.get("pretended", False))
@@ -411,9 +416,9 @@ def transaction(session: Session, node: Node) -> None:
             if read_only:
                 session.set(READ_ONLY, True, local=True)
     elif kind == "PREPARE":
-        # Held until COMMIT PREPARED; a script that prepares one means to commit it.
+        # A script that prepares a transaction and goes on means to commit it.
         if inside:
-            _commit(session)
+            session.held = node["gid"]
     elif kind == "ROLLBACK_PREPARED":
         session.note_unknown_effect(None)  # the changes that it takes away are not known any more
     elif kind in ("SAVEPOINT", "RELEASE", "ROLLBACK_TO"):

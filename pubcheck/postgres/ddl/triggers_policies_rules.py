@@ -177,6 +177,37 @@ def create_rule(session: Session, node: Node) -> None:
     for oid in relations_named(session, parts):
         if oid != relation.oid:
             catalog.depend((OTHER, row.oid, 0), (RELATION, oid, 0), NORMAL)
+    for action in node.get("actions", ()):
+        for kind, body in action.items():
+            target = session.find_relation(body["relation"]) if kind in _CHANGING else None
+            if target is not None:
+                _depend_on_columns(session, row, target, _columns_of_change(kind, body, target), NORMAL)
+
+
+_CHANGING = frozenset(("InsertStmt", "UpdateStmt", "DeleteStmt"))
+
+
+def _columns_of_change(kind: str, body: Node, target: Relation) -> list[str]:
+    """Return the columns of the changed table that a command of a rule names, or fills by their order."""
+    columns = [item["ResTarget"]["name"] for item in body.get("cols", body.get("targetList", ()))]
+    if kind == "InsertStmt":
+        return columns or [column.name for column in target.live()[: _width(body.get("selectStmt"))]]
+    if "fromClause" in body or "usingClause" in body:
+        return columns
+    known = (target.name, body["relation"].get("alias", {}).get("aliasname"))
+    for _, reference in find([body.get("whereClause"), body.get("targetList")], "ColumnRef"):
+        fields = [field["String"]["sval"] for field in reference["fields"] if "String" in field]
+        if len(fields) == len(reference["fields"]) and (len(fields) == 1 or fields[0] in known):
+            columns.append(fields[-1])
+    return columns
+
+
+def _width(query: Node | None) -> int:
+    """Return the number of columns of an INSERT's query, 0 where a star hides it."""
+    body = query["SelectStmt"] if query is not None else {}
+    if "valuesLists" in body:
+        return len(body["valuesLists"][0]["List"].get("items", ()))
+    return 0 if any(True for _ in find(body.get("targetList"), "A_Star")) else len(body.get("targetList", ()))
 
 
 def _refuse_actions(session: Session, actions: Sequence[Node]) -> None:
@@ -223,6 +254,17 @@ def _refuse_elements(session: Session, relation: Relation, node: Node, elements:
                     analyze_stored(session, relation, element["expr"], "statistics expressions")
 
 
+def _refuse_unsupported_columns(session: Session, relation: int, element: Node) -> None:
+    """Raises ServerError 0A000 if statistics are about a virtual column, or about a system column in an expression."""
+    row = session.catalog.relations[relation]
+    mentioned = [element["name"]] if "name" in element else column_names([element["expr"]])
+    whole_row = "expr" in element and any(True for _ in find(element["expr"], "A_Star"))
+    if whole_row or any(name in SYSTEM_COLUMNS for name in mentioned):
+        raise ServerError("0A000", "statistics creation on system columns is not supported")
+    if any((column := row.column(name)) is not None and column.generated == "v" for name in mentioned):
+        raise ServerError("0A000", "statistics creation on virtual generated columns is not supported")
+
+
 def create_statistics(session: Session, node: Node) -> None:
     """CREATE STATISTICS."""
     catalog = session.catalog
@@ -240,6 +282,7 @@ def create_statistics(session: Session, node: Node) -> None:
             if element["name"] in SYSTEM_COLUMNS:
                 raise ServerError("0A000", "statistics creation on system columns is not supported")
             require_column(session, relation.oid, element["name"])
+        _refuse_unsupported_columns(session, relation.oid, element)
     relation = catalog.relations[relation.oid]
     if "defnames" in node:
         namespace, name = creation_name(session, names(node["defnames"]))

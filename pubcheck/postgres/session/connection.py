@@ -26,6 +26,8 @@ class Connection:
         """The savepoints of the current transaction, itself first, each with where the journal was."""
         self.pretended = False
         """Whether pubcheck started the current transaction itself, in order to undo it."""
+        self.held: str | None = None
+        """The name of a prepared transaction that can still be undone: no statement came after its PREPARE."""
         self.defaults: list[tuple[str, str, Node]] = []
         """The settings of ALTER DATABASE and ALTER ROLE ... SET: database, role ("" for any) and the VariableSetStmt.
         """
@@ -91,6 +93,7 @@ class Connection:
 
     def _end(self) -> None:
         self.transaction = None
+        self.held = None
         self.pretended = False
         self.enums.clear()
         self.labels.clear()
