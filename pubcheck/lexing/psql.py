@@ -299,10 +299,10 @@ def assign(command: PsqlCommand, variables: MutableMapping[str, str], before: st
     """
     name, rest = words(command)
     if name == "gset":
-        # The columns' names, behind a prefix.
-        prefix = rest.strip()
+        # The columns' names, behind a prefix: without a star each is a word of the query.
+        prefix, query_words = rest.strip(), frozenset(re.findall(r"\w+", before.lower()))
         for cleared in [variable for variable in variables if variable.startswith(prefix)]:
-            if "*" in before or cleared.removeprefix(prefix).lower() in before.lower():
+            if "*" in before or cleared.removeprefix(prefix).lower() in query_words:
                 del variables[cleared]
         return True
     if name not in ("set", "unset", "getenv", "prompt"):

@@ -195,6 +195,11 @@ def test_a_drop_that_may_not_run_refuses_nothing_later(script: str) -> None:
         ("SELECT :x;", {"x": "1 /* c; */"}, ["SELECT 1"]),
         ("SELECT :x, 3;", {"x": "1 -- c\n"}, ["SELECT 1 -- c\n, 3"]),
         ("SELECT 1 AS x \\gset p_\nSELECT :x;", {"x": "z"}, ["SELECT 1 AS x", "SELECT z"]),
+        (
+            "SELECT 1 AS have FROM pg_class \\gset\nSELECT :pg;",
+            {"pg": "z"},
+            ["SELECT 1 AS have FROM pg_class", "SELECT z"],
+        ),
         ('SELECT $$:x$$, ":x", :x::text;', {"x": "1"}, ['SELECT $$:x$$, ":x", 1::text']),
     ],
 )
