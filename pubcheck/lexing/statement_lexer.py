@@ -318,8 +318,9 @@ class StatementLexer:
         # The one command that psql takes in any case (command.c: exec_command).
         name = "copy" if named[1].lower() == "copy" else named[1]
         if not name and text.startswith("\\\\", pos):
-            self._pos = pos + 2
-            return PsqlCommand(pos, pos + 2, "\\\\")
+            # Only behind a command does it mean that SQL follows; psql leaves out the line of a command without a name.
+            self._pos = LINE_REST.match(text, pos).end()  # type: ignore[union-attr]
+            return PsqlCommand(pos, self._pos, text[pos : self._pos].rstrip(BLANKS))
         rest = LINE_REST if name in WHOLE_LINE or name.startswith("!") else COMMAND_REST
         end = rest.match(text, named.end()).end()  # type: ignore[union-attr]
         self._pos = end + 2 if text.startswith("\\\\", end) else end

@@ -166,6 +166,7 @@ def test_copy_data_are_no_statements(text: str, expected: list[str]) -> None:
         ("SELECT 1 \\crosstabview a\nSELECT 2\\g", ["SELECT 1", "\\crosstabview a", "SELECT 2", "\\g"]),
         ("SELECT 1\\; SELECT 2 \\;\\; SELECT 3;", ["SELECT 1", "SELECT 2", "SELECT 3"]),
         ("\\pset x \\\\ SELECT 1;", ["\\pset x", "SELECT 1"]),
+        ("\\\\ SELECT 1;\nSELECT 2;", ["\\\\ SELECT 1;", "SELECT 2"]),
         ("\\echo 'a \\\\ b' `c \\\\` \"d \\\\\"\nSELECT 1;", ["\\echo 'a \\\\ b' `c \\\\` \"d \\\\\"", "SELECT 1"]),
         ("\\if :x \\echo it's\n\\endif", ["\\if :x", "\\echo it's", "\\endif"]),
         ("\\! ls \\\\ ; x\nSELECT 1;", ["\\! ls \\\\ ; x", "SELECT 1"]),
