@@ -134,7 +134,7 @@ def _scaled(typmod: int) -> Steps:
         return (
             Decimal("NaN")
             if key > greatest
-            else Decimal(key).scaleb(-scale).quantize(Decimal(1).scaleb(-max(scale, 0)))
+            else Decimal(key).scaleb(-scale, _WIDE).quantize(Decimal(1).scaleb(-max(scale, 0)), context=_WIDE)
         )
 
     unit = 10**scale if scale > 0 else 1

@@ -21,7 +21,7 @@ from tests.support.servers import Servers
 
 TABLE = """CREATE TABLE t (a integer, b integer, p numeric(6,2), q numeric(8,4), n numeric, x float8, code varchar(3),
     c char(3) COLLATE "C", unpadded bpchar, name text COLLATE "C", other text COLLATE "C", s text, s2 text,
-    second timestamp(0), tenth time(1))"""
+    second timestamp(0), tenth time(1), large numeric(38,2))"""
 
 ROWS = [
     ("n > 1e40", "n", "2e40"),
@@ -30,6 +30,7 @@ ROWS = [
     ("p = q AND p = 1", "p, q", "1, 1"),
     ("n = 1 AND n::text = '1.00'", "n", "1.00"),
     ("n = 1 AND scale(n) = 2", "n", "1.00"),
+    ("large > 5 AND large < 7", "large", "6"),
     ("x = 0 AND x::text = '-0'", "x", "'-0'"),
     ("unpadded = 'ab' AND octet_length(unpadded) = 4", "unpadded", "'ab  '"),
     ("c::text < 'ab ' AND c::text > 'ab'", "c", r"E'ab\x01'"),

@@ -178,6 +178,9 @@ def detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
     _leave(session, parent_oid, child_oid)
     child = catalog.relations[child_oid]
     catalog.set_parents(child, (), partition=False, bound=None)
+    if catalog.major.partitions_inherit_identity:
+        child = catalog.relations[child_oid]
+        put_columns(session, child, tuple(replace(column, identity="") for column in child.columns))
     for oid in catalog.indexes_of.get(child_oid):
         index = catalog.indexes[oid]
         if index.parent:
