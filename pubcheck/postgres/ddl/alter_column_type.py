@@ -36,10 +36,12 @@ def refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmo
 
     Raises the errors of analysis for an invalid USING. A type that is unknown may have a cast.
     """
-    if not row.seen or row.kind not in "rp" or column.generated == "v" or not oid:
+    if not row.seen or row.kind not in "rp" or not oid:
         return
     with only_certain(session):
-        if using is None:
+        if column.generated == "v":
+            _check_virtual(session, column, oid)
+        elif using is None:
             _check_column(session, column, oid, typmod)
         else:
             _check_using(session, row, column.name, oid, typmod, using)
@@ -55,6 +57,15 @@ def _check_column(session: Session, column: Column, oid: int, typmod: int) -> No
         f'column "{column.name}" cannot be cast automatically to type {cache.format_type(oid)}',
         hint=None if column.generated else f'You might need to specify "USING {using}".',
     )
+
+
+def _check_virtual(session: Session, column: Column, oid: int) -> None:
+    """The expression of a virtual column is read again with the new type; no row is."""
+    if column.type and not can_coerce(session.syscache, column.type, oid, "a"):
+        named = session.syscache.format_type(oid)
+        raise ServerError(
+            "42804", f'generation expression for column "{column.name}" cannot be cast automatically to type {named}'
+        )
 
 
 def _check_using(session: Session, row: Relation, column: str, oid: int, typmod: int, using: Node) -> None:
@@ -112,6 +123,10 @@ def rebuild_dependents(session: Session, former: Mapping[int, Relation]) -> None
                     raise
 
 
+_OPEN_METHODS = frozenset(("gin", "gist", "spgist"))
+"""Index methods whose operator classes are not known."""
+
+
 def _read_again(session: Session, was: Relation, row: Relation, changed: list[Column]) -> None:
     catalog = session.catalog
     numbers, names = {column.number for column in changed}, {column.name for column in changed}
@@ -124,6 +139,8 @@ def _read_again(session: Session, was: Relation, row: Relation, changed: list[Co
         for column in changed:
             if index.method == "btree" and column.number in index.keys and not _indexable(session, column.type):
                 raise ServerError("42704", "data type has no default operator class")
+            if index.method in _OPEN_METHODS and column.number in index.keys:
+                raise Unknowable("the operator classes of the method")
         if index.trees and not names.isdisjoint(column_names(list(index.trees))):
             _read(session, was, row, index.trees)
     for constraint in catalog.constraints.values():

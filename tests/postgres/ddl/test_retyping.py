@@ -132,3 +132,10 @@ def test_what_hinders_the_cast_comes_before_what_depends_on_the_column() -> None
     table = "CREATE TABLE t (a text PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t WHERE (a = 'q');"
     assert answers(lint(table + "ALTER TABLE t ALTER a TYPE int;", complete=True)) == []
     assert answers(lint(table + "ALTER TABLE t ALTER a TYPE varchar;", complete=True))[0][0] == "0A000"
+
+
+def test_whether_another_type_has_an_operator_class_of_gist_is_unknown() -> None:
+    table = "CREATE TABLE t (id int PRIMARY KEY, d daterange, EXCLUDE USING gist (d WITH &&));"
+    retyped = "ALTER TABLE t ALTER d TYPE text;"
+    findings = lint(table + retyped + "CREATE PUBLICATION p FOR TABLE t WHERE (d > 'x' AND id > 0);", complete=True)
+    assert {finding.certainty for finding in findings} <= {"assumed"}

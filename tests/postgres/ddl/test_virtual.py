@@ -35,6 +35,11 @@ SCRIPT = r"""
     ALTER TABLE t ADD h int GENERATED ALWAYS AS ('5') VIRTUAL;
     ALTER TABLE t ADD i text GENERATED ALWAYS AS (t.b || upper(t.b)) VIRTUAL;
     ALTER TABLE t ALTER i SET EXPRESSION AS (f(a)); -- 0A000
+    CREATE TABLE r (a int, v int GENERATED ALWAYS AS (a * 2) VIRTUAL, w text GENERATED ALWAYS AS (a::text) VIRTUAL);
+    ALTER TABLE r ALTER v TYPE uuid; -- 42804
+    ALTER TABLE r ALTER v TYPE bigint;
+    ALTER TABLE r ALTER w TYPE int; -- 42804
+    ALTER TABLE r ALTER w TYPE varchar(20);
     CREATE TABLE u (a int, b text GENERATED ALWAYS AS (f(a)) VIRTUAL); -- 0A000
     CREATE TABLE u (a int, b text);
 """
