@@ -108,8 +108,8 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     expressions = [element["expr"] for element in computed if bare_column(session, relation, element) is None]
     if relation.kind == "p":
         _refuse_in_partitions(session, relation, spec, keys)
-    for mentioned in _mentioned(spec.elements, spec.where):
-        column = relation.column(mentioned)
+    for column_name in _mentioned(spec.elements, spec.where):
+        column = relation.column(column_name)
         if column is not None and column.generated == "v":
             raise ServerError("0A000", "indexes on virtual generated columns are not supported")
     name = spec.name or _choose_name(session, relation, spec)

@@ -189,7 +189,8 @@ _CHANGING = frozenset(("InsertStmt", "UpdateStmt", "DeleteStmt"))
 
 def _columns_of_change(kind: str, body: Node, target: Relation) -> list[str]:
     """Return the columns of the changed table that a command of a rule names, or fills by their order."""
-    columns = [item["ResTarget"]["name"] for item in body.get("cols", body.get("targetList", ()))]
+    targets: Sequence[Node] = body.get("cols") or body.get("targetList") or ()
+    columns = [item["ResTarget"]["name"] for item in targets]
     if kind == "InsertStmt":
         return columns or [column.name for column in target.live()[: _width(body.get("selectStmt"))]]
     if "fromClause" in body or "usingClause" in body:
