@@ -23,7 +23,7 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
 from pubcheck.postgres.newer_grammar import newly_refused
-from pubcheck.postgres.older_keywords import MAY_DIFFER, parse_with_names
+from pubcheck.postgres.older_keywords import MAY_DIFFER, has_fewer_keywords, parse_with_names
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.tokens import tokens
 from pubcheck.rulebook import finder
@@ -55,6 +55,7 @@ class StatementRunner:
         self._config, self._databases, self._statements, self._notes = config, databases, statements, notes
         self._faults, self._idle = faults, idle
         self._newer_grammar = any(replay.catalog.major.newer_grammar for replay in databases.replays)
+        self._has_older_keywords = any(has_fewer_keywords(replay.catalog.major) for replay in databases.replays)
         self.unknown_names = UnknownNames()
         self.run_objects: RunObjects | None = None
         """The objects that a program created so far, if the current source is one."""
@@ -76,7 +77,7 @@ class StatementRunner:
         unsure = conditional or item.perhaps or bool(item.placeholders)
         filled = False
         replays = self._databases.replays
-        if MAY_DIFFER.search(item.text) is not None:
+        if self._has_older_keywords and MAY_DIFFER.search(item.text) is not None:
             replays = self._without_later_keywords(source, statement, item, unsure=unsure)
             if not replays:
                 return True

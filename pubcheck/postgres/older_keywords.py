@@ -13,6 +13,11 @@ MAY_DIFFER = lazy_compile(r"(?ai:\b(?:system_user|merge_action|json_\w+)\b|\bjso
 _INITIALS = "qzjxwkvy"
 
 
+def has_fewer_keywords(major: Major) -> bool:
+    """Return whether a major has not all of the keywords of the grammar."""
+    return not major.includes(max(LATER))
+
+
 def parse_with_names(sql: str, major: Major, most: int = LARGEST) -> tuple[str, Node] | None:
     """Return the tree of a statement for a major to which keywords of later ones are names.
 
