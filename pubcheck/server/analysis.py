@@ -23,7 +23,7 @@ from pubcheck.postgres.replication.published_changes import OPERATIONS
 from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.report import count
 from pubcheck.server.completion import Completion, completions, consumers
-from pubcheck.server.names import Name, name_at, names_of
+from pubcheck.server.names import Name, name_at, names_of, words_of
 from pubcheck.source import Source
 
 
@@ -159,8 +159,12 @@ class Analysis:
 
     @staticmethod
     def _statement_before(text: str, offset: int) -> str:
-        """Return a statement from its beginning to an offset."""
-        return text[_start_of_statement(text, offset) : offset]
+        """Return a statement from its beginning to an offset; in a body that is not closed there, one of the body."""
+        statement = text[_start_of_statement(text, offset) : offset]
+        words = list(words_of(statement))
+        opened = next((number for number, word in enumerate(words) if word.text == "$"), len(words))
+        ends = [word.end for word in words[opened:] if word.text in _BEFORE_STATEMENTS]
+        return statement[max(ends, default=0) :]
 
     def _located(self, replay: Replay, place: Place, name: str) -> Located:
         """Return the name within the statement of a place, else the place."""
@@ -174,6 +178,10 @@ class Analysis:
 
 def _place(entry: Entry) -> tuple[str, str, int, int]:
     return entry.rule, entry.path, entry.line, entry.column
+
+
+_BEFORE_STATEMENTS = frozenset((";", "begin", "then", "else", "loop"))
+"""Words of a body that a statement follows."""
 
 
 def _start_of_statement(text: str, offset: int) -> int:

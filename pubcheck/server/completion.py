@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -65,12 +67,23 @@ def consumers(before: str) -> list[Completion]:
     return [Completion(key, "value", name) for key, name in NAMES.items()]
 
 
+def _is_in_comment(words: list[Word], before: str) -> bool:
+    pairs = pairwise(words)
+    if any(word.text + follower.text == "/*" and word.end == follower.start for word, follower in pairs):
+        return True  # it is not closed, so its words are read
+    return bool(words and _COMMENTS.sub("", before[words[-1].end :]).strip())
+
+
+_COMMENTS = lazy_compile(r"--[^\n\r]*[\n\r]|/\*.*?\*/", re.DOTALL)
+"""Comments that are closed."""
 _CONSUMERS = lazy_compile(r"--\s*pubcheck:\s*consumer\[[^\]\n]*\Z")
 
 
 def completions(replay: Replay, before: str) -> list[Completion]:
     """Return what may follow the beginning of a statement, nothing if it is not about publications."""
     words = list(words_of(before))
+    if _is_in_comment(words, before):
+        return []
     if words and words[-1].kind == "name" and words[-1].end == len(before):
         words.pop()  # the word that is being written
     names = [word.text for word in words]

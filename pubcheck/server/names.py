@@ -31,12 +31,19 @@ class Word(Struct, frozen=True):
 
 
 def words_of(text: str) -> Iterator[Word]:
-    """Yield the tokens of a text, without blanks and comments."""
+    """Yield the tokens of a text, without blanks and comments. Of a dollar-quoted body, such as a DO block's, those
+    inside."""
     data = text.encode(errors="surrogatepass")
     ascii_only = len(data) == len(text)
     for kind, token, offset in tokens(data):
         start = offset if ascii_only else in_characters(data, offset)
         end = offset + len(token) if ascii_only else in_characters(data, offset + len(token))
+        if token.startswith(b"$") and kind == "text":
+            quote = text.index("$", start + 1) + 1 - start
+            shift = start + quote
+            for word in words_of(text[shift : end - quote]):
+                yield Word(word.kind, word.text, word.start + shift, word.end + shift)
+            continue
         yield Word(kind, folded(token) if kind == "name" else token.decode(errors="replace"), start, end)
 
 

@@ -163,6 +163,42 @@ def test_hover_describes_names(run: Run, needle: str, expected: str) -> None:
     run(scenario)
 
 
+def test_names_in_a_block_are_names(run: Run) -> None:
+    text = ORDERS + f"DO $körper$\nBEGIN\n  {EU}END $körper$;\n"
+
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", text)
+        document = client.document("schema.sql")
+        for needle, expected, target in (
+            ("eu FOR", "**publication eu**", "eu FOR"),
+            ("orders WHERE", "**table public.orders**", "orders ("),
+            ("region =", "**column region**", "region text"),
+        ):
+            hover = types.HoverParams(document, position(text, needle, 1))
+            shown = await client.client.text_document_hover_async(hover)
+            assert shown is not None
+            assert isinstance(shown.contents, types.MarkupContent)
+            assert shown.contents.value.startswith(expected)
+            asked = types.DefinitionParams(document, position(text, needle, 1))
+            places = await client.client.text_document_definition_async(asked)
+            assert isinstance(places, list)
+            assert [place.range.start for place in places] == [position(text, target)]
+
+    run(scenario)
+
+
+def test_nothing_is_completed_in_a_comment(run: Run) -> None:
+    async def scenario(client: Editor) -> None:
+        for comment, completed in (("-- |", False), ("/* a\n |", False), ("-- a\n/* b */ |", True)):
+            text = f"{ORDERS}CREATE PUBLICATION p FOR TABLE orders {comment}"
+            await client.open("schema.sql", text.replace("|", ""))
+            asked = types.CompletionParams(client.document("schema.sql"), position(text, "|"))
+            assert bool(await client.client.text_document_completion_async(asked)) is completed
+            client.close("schema.sql")
+
+    run(scenario)
+
+
 def test_hover_on_a_publication_names_its_consumers(run: Run) -> None:
     text = ORDERS + "CREATE PUBLICATION powersync FOR TABLE orders WITH (publish = 'insert');\n"
 
@@ -256,6 +292,8 @@ def test_references_across_files(run: Run, tmp_path: Path) -> None:
         ("DROP PUBLICATION eu, |", "eu", "orders"),
         ("CREATE PUBLICATION p WITH (publish = 'insert, |", "update", "publish_via_partition_root"),
         ("-- pubcheck: consumer[powersync, |", "zero", "orders"),
+        ("DO $$ BEGIN CREATE PUBLICATION p FOR TABLE |", "orders", "region"),
+        ("DO $$ BEGIN PERFORM 1; IF true THEN ALTER PUBLICATION |", "eu", "orders"),
     ],
 )
 def test_completion(run: Run, statement: str, expected: str, not_expected: str) -> None:
