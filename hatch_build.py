@@ -1,15 +1,22 @@
-"""Steps of the build that make the wheel small: it holds each folder of texts as one file, and is compressed slowly."""
+"""Steps of the build: the wheel holds each folder of texts as one file, has `_readers.c` compiled, and is compressed
+slowly. ``python hatch_build.py`` compiles `_readers.c` for a checkout.
+
+A wheel for every platform is built with PUBCHECK_PURE=1 in the environment, and where there is no C compiler.
+"""
 
 from __future__ import annotations
 
 import bz2
 import json
+import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from struct import pack_into, unpack_from
 from typing import Any
 from zipfile import ZipFile
+from zlib import crc32
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -17,11 +24,21 @@ FOLDERS = {"rules": "rules/*.md", "consumers": "pubcheck/consumers/*.toml"}
 """The files of each bundle (see `pubcheck/bundled_texts.py`)."""
 
 
-class SmallWheel(BuildHookInterface):
+SOURCE = "pubcheck/stream/_readers.c"
+
+
+class Wheel(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         self._folder = Path(tempfile.mkdtemp())
+        module = compiled(Path(self.root), self._folder)
         if version == "editable":
-            return  # reads the files of the checkout
+            # It reads the files of the checkout.
+            if module is not None:
+                put_next_to_source(module, Path(self.root))
+            return
+        if module is not None:
+            build_data["force_include"][str(module)] = f"pubcheck/stream/{module.name}"
+            build_data.update(pure_python=False, infer_tag=True)
         for name, pattern in FOLDERS.items():
             paths = sorted(Path(self.root).glob(pattern))
             texts = {path.name: path.read_text("utf-8") for path in paths}
@@ -33,6 +50,42 @@ class SmallWheel(BuildHookInterface):
         shutil.rmtree(self._folder)
         if version != "editable":
             recompress(Path(artifact_path))
+
+
+def compiled(root: Path, folder: Path) -> Path | None:
+    """Return the module that `_readers.c` becomes, in a folder; None, and say so, if it is not to be compiled or cannot
+    be. Modules compiled from equal sources are equal, wherever these are."""
+    if os.environ.get("PUBCHECK_PURE", "0") != "0":
+        print("PUBCHECK_PURE is set: pubcheck is built without its readers in C", file=sys.stderr)
+        return None
+    from setuptools import Distribution, Extension
+    from setuptools.command.build_ext import build_ext
+
+    source = root / SOURCE
+    extension = Extension(
+        "pubcheck.stream._readers",
+        [str(source)],
+        define_macros=[("SOURCE_CHECKSUM", str(crc32(source.read_bytes())))],
+        extra_compile_args=["-g0", f"-ffile-prefix-map={root}=."] if os.name == "posix" else [],
+        extra_link_args=["-s"] if sys.platform == "linux" else [],
+        optional=True,
+    )
+    command = build_ext(Distribution({"ext_modules": [extension]}))
+    command.build_lib = command.build_temp = str(folder)
+    command.ensure_finalized()
+    command.run()
+    module = Path(command.get_ext_fullpath(extension.name))
+    if module.exists():
+        return module
+    print(f"{SOURCE} cannot be compiled: pubcheck decodes streams in Python, which takes longer", file=sys.stderr)
+    return None
+
+
+def put_next_to_source(module: Path, root: Path) -> None:
+    """Put a compiled module into a checkout. Processes that have loaded the one before keep it."""
+    place = root / SOURCE
+    copy = shutil.copy(module, place.with_name(f"{module.name}.new"))
+    os.replace(copy, place.with_name(module.name))
 
 
 def recompress(path: Path) -> None:
@@ -59,3 +112,11 @@ def recompress(path: Path) -> None:
     end = bytearray(archive[place:])
     pack_into("<I", end, 16, len(files))
     path.write_bytes(files + directory + end)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        result = compiled(Path(__file__).parent.resolve(), Path(scratch))
+        if result is None:
+            sys.exit(1)
+        put_next_to_source(result, Path(__file__).parent)

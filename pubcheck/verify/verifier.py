@@ -16,12 +16,11 @@ from pubcheck.rulebook import finder
 from pubcheck.stream import Decoder
 from pubcheck.stream import messages as wire
 from pubcheck.stream.framing.frame import Frame, FramingError
-from pubcheck.stream.many import Change, alike_changes, mixed_changes
 from pubcheck.verify.options import Options
 from pubcheck.verify.protocol import Order
 from pubcheck.verify.publisher import Publisher, Route
 from pubcheck.verify.relations import described_types, matching, shown
-from pubcheck.verify.rows import Acceptance, AcceptanceOfMany, Problem, RouteCheck, listed
+from pubcheck.verify.rows import Acceptance, AcceptanceOfMany, Change, Problem, RouteCheck, listed
 
 
 class StreamFinding(Struct, frozen=True, kw_only=True):
@@ -114,7 +113,8 @@ _FEW = 4
 """Fewer messages are checked as fast one by one."""
 _MANY_ALIKE = 8
 """Fewer changes of one kind of one relation are checked as fast row by row."""
-_STABLE = frozenset((b"B", b"C", b"I", b"U", b"D"))
+_CHANGES = frozenset((b"I", b"U", b"D"))
+_STABLE = frozenset((b"B", b"C", *_CHANGES))
 """Letters of messages after which relations are what they were before. They are not sent in streamed blocks without a
 transaction ID."""
 _head_of = itemgetter(slice(6))
@@ -191,16 +191,13 @@ class Verifier:
 
     def _check_some(self, frames: Sequence[Frame]) -> Iterator[StreamFinding]:
         data = [frame.data for frame in frames]
-        is_bulk = len(frames) >= _FEW and not self._decoder.in_block
-        alike = alike_changes(data) if is_bulk else None
-        if alike is not None:
-            yield from self._check_stable(frames, self._certain_changes(alike))
-            return
         heads = list(map(_head_of, data))
         letters = {head[:1] for head in {*heads}}
         if letters <= _STABLE:
-            changes = self._certain_mixed_changes(mixed_changes(data), heads) if is_bulk else ()
-            yield from self._check_stable(frames, changes)
+            is_bulk = len(frames) >= _FEW and not self._decoder.in_block
+            messages = self._certain_messages(list(map(self._decoder.peek, data)), heads) if is_bulk else ()
+            if not (messages and letters <= _CHANGES and all(messages) and self._accept_places(frames)):
+                yield from self._check_in_turn(frames, messages)
         elif letters & _STABLE:
             for _, part in groupby(frames, lambda frame: frame.data[:1] in _STABLE):
                 yield from self._check_some(list(part))
@@ -208,42 +205,48 @@ class Verifier:
             for frame in frames:
                 yield from self.check(frame)
 
-    def _check_stable(self, frames: Sequence[Frame], changes: Sequence[Change | None]) -> Iterator[StreamFinding]:
-        """Yield the findings of messages. ``changes`` are those among them that are certainly right, apart from their
+    def _accept_places(self, frames: Sequence[Frame]) -> bool:
+        """Take changes into the state and return True if all are certainly in their places."""
+        lsns, xids, _, _ = zip(*frames, strict=True)
+        accepted = self._order.accept_changes(lsns, xids)
+        self._number += len(frames) if accepted else 0
+        return accepted
+
+    def _check_in_turn(self, frames: Sequence[Frame], messages: Sequence[AnyMessage | None]) -> Iterator[StreamFinding]:
+        """Yield the findings of messages. ``messages`` are those among them that are certainly right, apart from their
         places."""
-        if changes and all(changes):
-            lsns, xids, _, _ = zip(*frames, strict=True)
-            if self._order.accept_changes(lsns, xids):
-                self._number += len(frames)
-                return
-        accept_change, one_by_one = self._accept_change, iter(frames)
-        for change, frame in zip(changes, one_by_one, strict=False):
-            if change is None:
+        one_by_one = iter(frames)
+        for message, frame in zip(messages, one_by_one, strict=False):
+            if message is None:
                 yield from self.check(frame)
                 if self._decoder.in_block:
                     break
             else:
                 self._number += 1
-                if not accept_change(change, frame.lsn, frame.xid):
-                    yield from self._findings(frame, change)
+                accept = self._at_ends.get(message.__class__, self._accept_change)
+                if not accept(message, frame.lsn, frame.xid):
+                    yield from self._findings(frame, message)
         for frame in one_by_one:
             yield from self.check(frame)
 
-    def _certain_mixed_changes(
-        self, changes: Sequence[Change | None], heads: Sequence[bytes]
-    ) -> Sequence[Change | None]:
+    def _certain_messages(
+        self, messages: Sequence[AnyMessage | None], heads: Sequence[bytes]
+    ) -> Sequence[AnyMessage | None]:
         """Replace changes that are not certainly right by None, without regard to their places in the stream.
 
         Changes with equal ``heads`` have the same kind and relation."""
         by_head: dict[bytes, list[Change]] = {}
-        for head, change in zip(heads, changes, strict=False):
-            if change is not None:
-                by_head.setdefault(head, []).append(change)
+        for head, message in zip(heads, messages, strict=True):
+            if message.__class__ in _ROW_CHANGES:
+                by_head.setdefault(head, []).append(message)
         certain = {head: self._certain_changes(alike) for head, alike in by_head.items()}
         if all(certain[head] is alike for head, alike in by_head.items()):
-            return changes
+            return messages
         following = {head: iter(alike) for head, alike in certain.items()}
-        return [change and next(following[head]) for head, change in zip(heads, changes, strict=False)]
+        return [
+            next(following[head]) if message.__class__ in _ROW_CHANGES else message
+            for head, message in zip(heads, messages, strict=True)
+        ]
 
     def _certain_changes(self, changes: Sequence[Change]) -> Sequence[Change | None]:
         """Do the same for changes of one kind and one relation."""

@@ -232,4 +232,4 @@ def test_nothing_changed_is_a_success(repository: Path) -> None:
 def test_the_image_has_what_the_package_needs() -> None:
     copied = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert all((ROOT / name).exists() for name in copied)
-    assert {"pubcheck", "rules", "pyproject.toml", "README.md", "LICENSE"} <= copied
+    assert {"pubcheck", "rules", "hatch_build.py", "pyproject.toml", "README.md", "LICENSE"} <= copied

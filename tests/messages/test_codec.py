@@ -30,6 +30,8 @@ from pubcheck.stream import (
 )
 from tests.messages import generating
 
+pytestmark = pytest.mark.usefixtures("each_implementation")
+
 START, STOP = encode(StreamStart(7, True)), encode(StreamStop())
 
 

@@ -60,6 +60,7 @@ def peak(form: Callable[[bytes], bytes], times: int) -> int:
         assert messages == times * len(TRANSACTION)
 
 
+@pytest.mark.usefixtures("each_implementation")
 @pytest.mark.parametrize("framing", FORMS)
 def test_memory_does_not_grow_with_the_stream(framing: str) -> None:
     peak(FORMS[framing], 2)  # what is loaded once
@@ -79,6 +80,7 @@ def test_memory_does_not_grow_with_the_stream(framing: str) -> None:
     ],
     ids=repr,
 )
+@pytest.mark.usefixtures("each_implementation")
 def test_a_number_in_a_message_allocates_no_more_than_the_message_explains(data: bytes) -> None:
     decoder = Decoder()
     tracemalloc.start()

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import venv
 import zipfile
 from pathlib import Path
@@ -52,7 +53,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("project")
     for name in SHIPPED:
         if (PROJECT / name).is_dir():
-            shutil.copytree(PROJECT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(PROJECT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
         else:
             shutil.copy(PROJECT / name, copy / name)
     return copy
@@ -116,6 +117,7 @@ def test_an_installation_has_the_command_and_every_page(kind: str, project: Path
     listed = run(command, "rules", cwd=tmp_path)
     assert len(listed.splitlines()) == len(rulebook.RULES)
     assert run(PROJECT / ".ci" / "smoke", command, cwd=tmp_path) == "pubcheck works\n"
+    run(command.parent / "python", "-c", "from pubcheck.stream.whole import COMPILED; assert COMPILED", cwd=tmp_path)
 
 
 def test_builds_of_the_same_files_are_equal(built: Built) -> None:
@@ -123,9 +125,31 @@ def test_builds_of_the_same_files_are_equal(built: Built) -> None:
     assert built.wheel.read_bytes() == built.wheel_of_sdist.read_bytes()
 
 
+def names_in(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+READERS_IN_C = f"pubcheck/stream/_readers{sysconfig.get_config_var('EXT_SUFFIX')}"
+
+
+def test_a_wheel_for_every_platform_has_the_other_files(built: Built, project: Path, tmp_path: Path) -> None:
+    build = (sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", tmp_path)
+    assert "is built without its readers in C" in run(*build, cwd=project, PUBCHECK_PURE="1")
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name == f"pubcheck-{__version__}-py3-none-any.whl"
+    assert "none-any" not in built.wheel.name
+    assert names_in(built.wheel) - names_in(wheel) == {READERS_IN_C}
+
+
+def test_a_wheel_is_built_without_a_compiler(project: Path, tmp_path: Path) -> None:
+    build = (sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", tmp_path)
+    assert "cannot be compiled" in run(*build, cwd=project, CC="no-compiler")
+    assert [wheel.name for wheel in tmp_path.glob("*.whl")] == [f"pubcheck-{__version__}-py3-none-any.whl"]
+
+
 def test_the_wheel_has_what_it_needs_and_no_tests(built: Built) -> None:
-    with zipfile.ZipFile(built.wheel) as archive:
-        names = set(archive.namelist())
+    names = names_in(built.wheel)
     assert {
         "pubcheck/py.typed",
         "pubcheck/html/explain.css",
@@ -136,7 +160,9 @@ def test_the_wheel_has_what_it_needs_and_no_tests(built: Built) -> None:
         "pubcheck/report/schema.json",
         "pubcheck/rules.bz2",
         "pubcheck/consumers.bz2",
+        READERS_IN_C,
     } <= names
+    assert "pubcheck/stream/_readers.c" not in names
     assert all(name.startswith(("pubcheck/", f"pubcheck-{__version__}.dist-info/")) for name in names)
     assert built.wheel.stat().st_size < 2_175_000
 

@@ -1,0 +1,6 @@
+from pubcheck.stream.messages import AnyMessage
+
+SOURCE_CHECKSUM: int
+
+def read(data: bytes, /) -> AnyMessage | None: ...
+def read_in_block(data: bytes, /) -> AnyMessage | None: ...
