@@ -1,5 +1,6 @@
-"""What decoding a message costs, in microseconds of CPU time: pubcheck, a loop over `struct` that only cuts out the
-fields, and pypgoutput 0.0.3 where it is installed (PUBCHECK_PYPGOUTPUT names its decoders.py if it is elsewhere)."""
+"""What decoding a message costs, in microseconds of CPU time: pubcheck with its readers in C and without them, a loop
+over `struct` that only cuts out the fields, and pypgoutput 0.0.3 where it is installed (PUBCHECK_PYPGOUTPUT names its
+decoders.py if it is elsewhere)."""
 
 from __future__ import annotations
 
@@ -15,26 +16,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from msgspec import Struct
-from msgspec.structs import astuple
 
 from pubcheck.stream import Begin, Commit, Decoder, Delete, Insert, Relation, Update, encode
 from pubcheck.stream.batches import CAPTURED, decode_batch
 from pubcheck.stream.messages import Column
 from pubcheck.stream.timeline import Timeline
+from tests.messages.in_python import decoder_in_python
 from tests.support.recorded_streams import FOLDER, recordings_in
 
 ROUNDS = 9
 STRETCH = 256
-HELD_TO_TEN_TIMES = ("inserts of 6 texts", "inserts of 20 integers")
-"""The messages that `decode` is to decode ten times as fast as pypgoutput does. Its time is that of its values, so
-messages with few of them gain less."""
-RECORDED = "recorded messages"
-"""The only messages that `decode_many` is not to decode ten times as fast: short transactions, in which few changes of
-one relation follow each other, are read one by one."""
-
 Decode = Callable[[bytes], object]
-Parts = tuple[Callable[..., object], tuple[object, ...], list[bytes]]
 
 
 def decoding_inputs() -> Mapping[str, Sequence[bytes]]:
@@ -69,7 +61,7 @@ def decoding_inputs() -> Mapping[str, Sequence[bytes]]:
         "inserts of 6 texts": [encode(message) for message in texts],
         "inserts of 20 integers": [encode(message) for message in integers],
         "small transactions": [encode(message) for message in (Relation(16384, "public", "t", "d", columns), *changes)],
-        RECORDED: _recorded(),
+        "recorded messages": _recorded(),
     }
 
 
@@ -94,12 +86,12 @@ def _is_utf8(data: bytes) -> bool:
 
 
 class Costs(NamedTuple):
-    """The cost of a message by `decode`, by `decode_many`, of creating its objects alone, in the bare loop, and by
-    pypgoutput, if it is there."""
+    """The cost of a message by `decode`, by `decode_many`, by `decode` without the readers in C, in the bare loop, and
+    by pypgoutput, if it is there."""
 
     ours: float
-    at_once: float
-    creation: float
+    many: float
+    in_python: float
     bare: float
     theirs: float | None = None
 
@@ -107,15 +99,13 @@ class Costs(NamedTuple):
 def decoding_costs(messages: Sequence[bytes]) -> Costs:
     """Return the costs of some messages, measured in turns."""
     stretches = [messages[start : start + STRETCH] for start in range(0, len(messages), STRETCH)]
-    parts = [list(map(_parts, map(Decoder().decode, stretch))) for stretch in stretches]
     theirs = pypgoutput_decoder()
-    one_by_one = [bare_decoder(), *([] if theirs is None else [theirs])]
+    others = [decoder_in_python().decode, bare_decoder(), *([] if theirs is None else [theirs])]
     rounds = [
         (
             _costs(partial(_each, Decoder().decode), stretches),
             _costs(partial(_all, Decoder().decode_many), stretches),
-            _costs(_create, parts),
-            *(_costs(partial(_each, decode), stretches) for decode in one_by_one),
+            *(_costs(partial(_each, decode), stretches) for decode in others),
         )
         for _ in range(ROUNDS)
     ]
@@ -141,23 +131,9 @@ def _all(decode: Callable[[Sequence[bytes]], Iterable[object]], messages: Sequen
         pass
 
 
-def _parts(message: object) -> Parts:
-    """Return the class of a message, its fields, and the texts of its rows as bytes."""
-    assert isinstance(message, Struct)
-    rows = [row for name in ("new", "old") if (row := getattr(message, name, None)) is not None]
-    return type(message), astuple(message), [text.encode() for row in rows for text in row if isinstance(text, str)]
-
-
-def _create(parts: Sequence[Parts]) -> None:
-    """Create texts, a row of them and the message, which are what decoding a message returns."""
-    for kind, fields, texts in parts:
-        tuple([text.decode() for text in texts])
-        kind(*fields)
-
-
-def batch_costs() -> tuple[float, float]:
-    """Return the microseconds that an insert of six texts takes in a batch that becomes an Arrow table, and one by
-    one."""
+def batch_costs() -> tuple[float, float, float]:
+    """Return the microseconds that an insert of six texts takes in a batch that becomes an Arrow table, one by one, and
+    one by one without the readers in C."""
     columns = tuple(Column(name, 25) for name in ("id", "name", "total", "at", "note", "region"))
     timeline = Timeline([(0, encode(Relation(16384, "public", "t", "d", columns)))])
     messages = [*decoding_inputs()["inserts of 6 texts"]] * 2
@@ -170,7 +146,7 @@ def batch_costs() -> tuple[float, float]:
         start = time.process_time()
         assert sum(rows.num_rows for rows in decode_batch(batch, {"s": timeline})) == count
         rounds.append(time.process_time() - start)
-    return min(rounds) / count * 1e6, _cost(Decoder().decode, messages)
+    return min(rounds) / count * 1e6, _cost(Decoder().decode, messages), _cost(decoder_in_python().decode, messages)
 
 
 def _cost(decode: Decode, messages: Sequence[bytes]) -> float:

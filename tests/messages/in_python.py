@@ -33,10 +33,10 @@ def decoder_in_python() -> Decoder:
         return Decoder()
 
 
-def outcome(decoder: Decoder, data: bytes) -> str:
+def outcome(decoder: Decoder, data: bytes | bytearray | memoryview[int]) -> str:
     """Return the message with the types of its values, or the exception; and whether the decoder is in a block then."""
     try:
-        result = repr(decoder.decode(data))
+        result = repr(decoder.decode(data))  # type: ignore[arg-type]
     except Malformed as fault:
         result = str(fault)
     except (TypeError, AttributeError) as error:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.stream import AnyMessage, Begin, Column, Decoder, Insert, Malformed, Relation, StreamStart, StreamStop, encode
+from pubcheck.stream import (
+    AnyMessage,
+    Begin,
+    Column,
+    Decoder,
+    Insert,
+    Malformed,
+    Relation,
+    StreamStart,
+    StreamStop,
+    encode,
+)
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
 
@@ -25,7 +36,13 @@ def test_a_relation_is_known_after_its_message_was_yielded() -> None:
 
 
 def test_a_malformed_message_is_yielded_in_its_place() -> None:
-    messages: list[AnyMessage] = [Begin(1, 2, 3), Insert(1, ("1",)), StreamStart(7, True), Insert(1, (None,), 7), StreamStop()]
+    messages: list[AnyMessage] = [
+        Begin(1, 2, 3),
+        Insert(1, ("1",)),
+        StreamStart(7, True),
+        Insert(1, (None,), 7),
+        StreamStop(),
+    ]
     data = [encode(message) for message in messages]
     decoder = Decoder()
     first, malformed, *rest, unknown = decoder.decode_many([data[0], data[1][:-1], *data[1:], b""])
