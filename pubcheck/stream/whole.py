@@ -21,13 +21,13 @@ _SOURCE = Path(__file__).with_name("_readers.c")
 
 def _compiled() -> ModuleType | None:
     try:
-        from pubcheck.stream import _readers
+        import pubcheck.stream._readers as readers
     except ImportError:
         return None
-    if _SOURCE.exists() and crc32(_SOURCE.read_bytes()) != _readers.SOURCE_CHECKSUM:
+    if _SOURCE.exists() and crc32(_SOURCE.read_bytes()) != readers.SOURCE_CHECKSUM:
         warnings.warn(f"{_SOURCE.name} has changed: python hatch_build.py compiles it again", stacklevel=2)
         return None
-    return _readers
+    return readers
 
 
 COMPILED = _compiled()
