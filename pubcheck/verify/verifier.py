@@ -212,7 +212,9 @@ class Verifier:
         self._number += len(frames) if accepted else 0
         return accepted
 
-    def _check_in_turn(self, frames: Sequence[Frame], messages: Sequence[AnyMessage | None]) -> Iterator[StreamFinding]:
+    def _check_in_turn(
+        self, frames: Sequence[Frame], messages: Sequence[wire.AnyMessage | None]
+    ) -> Iterator[StreamFinding]:
         """Yield the findings of messages. ``messages`` are those among them that are certainly right, apart from their
         places."""
         one_by_one = iter(frames)
@@ -230,8 +232,8 @@ class Verifier:
             yield from self.check(frame)
 
     def _certain_messages(
-        self, messages: Sequence[AnyMessage | None], heads: Sequence[bytes]
-    ) -> Sequence[AnyMessage | None]:
+        self, messages: Sequence[wire.AnyMessage | None], heads: Sequence[bytes]
+    ) -> Sequence[wire.AnyMessage | None]:
         """Replace changes that are not certainly right by None, without regard to their places in the stream.
 
         Changes with equal ``heads`` have the same kind and relation."""
