@@ -249,14 +249,19 @@ def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index,
     if constraint is not None:
         holder = (CONSTRAINT, constraint.oid, 0)
         catalog.depend(depender, holder, INTERNAL)
+    computed_from: set[int] = set()
     if spec.where is not None or index.expressions:
         row = catalog.relations[relation.oid]
         for mentioned in _mentioned(spec.elements, spec.where):
             column = row.column(mentioned)
             if column is not None:
-                numbers.add(column.number)
+                computed_from.add(column.number)
     for number in numbers:
         catalog.depend(holder, (RELATION, relation.oid, number), AUTO)
+    for number in computed_from - numbers:
+        # The index goes with the column, but to drop it with its constraint takes CASCADE (dependency.c).
+        catalog.depend(holder, (RELATION, relation.oid, number), AUTO if constraint is None else NORMAL)
+    numbers |= computed_from
     if index.trees:
         from pubcheck.postgres.ddl.object_address import functions_called
 
