@@ -104,8 +104,11 @@ def test_doubts_that_are_taken_back_are_not_named() -> None:
     assert [(finding.rule, finding.assumptions) for finding in lint(Source("a.sql", text))] == [("PUB301", ())] * 2
 
 
-def test_after_rollback_prepared_the_members_of_publications_are_assumed() -> None:
+@pytest.mark.parametrize(("between", "rules"), [("", []), ("CREATE TABLE u ();\n", [("PUB130", "assumed")])])
+def test_what_a_rollback_of_an_earlier_prepared_transaction_undoes_is_assumed(
+    between: str, rules: list[tuple[str, str]]
+) -> None:
     add = "ALTER PUBLICATION q ADD TABLE t;\n"
-    text = f"CREATE PUBLICATION q;\nBEGIN;\n{add}PREPARE TRANSACTION 'x';\nROLLBACK PREPARED 'x';\n{add}"
-    (row,) = lint(Source("a.sql", TABLE + text), complete=True)  # every server accepts the last statement
-    assert (row.rule, row.certainty) == ("PUB130", "assumed")
+    text = f"CREATE PUBLICATION q;\nBEGIN;\n{add}PREPARE TRANSACTION 'x';\n{between}ROLLBACK PREPARED 'x';\n{add}"
+    findings = lint(Source("a.sql", TABLE + text), complete=True)  # every server accepts the last statement
+    assert [(finding.rule, finding.certainty) for finding in findings] == rules
