@@ -22,8 +22,8 @@ def local_path(path: str) -> str:
 
 def hadoop_path(path: str) -> str:
     """Return a path whose colon does not end a scheme unless a slash follows it. To Hadoop the text before the first
-    colon is a scheme unless it has a slash."""
-    return f"./{path}" if re.match(r"[^/:]*:(?!/)", path) else path
+    colon is a scheme unless it has a slash, and a leading `./` is lost when Hadoop adds a name to a path."""
+    return os.path.abspath(path) if re.match(r"[^/:]*:(?!/)", path) else path
 
 
 def exactly(path: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from pubcheck.spark.inputs import BadInput
-from pubcheck.spark.paths import literal, local_path, without_trailing_separators
+from pubcheck.spark.paths import exactly, literal, local_path, without_trailing_separators
 from pubcheck.spark.rows_input import RowsInput
 from pubcheck.spark.schema import quoted
 from pubcheck.spark.sources import FILES, load
@@ -92,7 +92,11 @@ class TableInput(RowsInput):
         if self.format.lower() in FILES:
             # Files have no schema of their own to a stream; Delta Lake and Iceberg refuse another than theirs.
             reader = reader.schema(self.read_table(spark).schema)
-        return reader.load(literal(self.source) if os.path.exists(local_path(self.source)) else self.source)
+        if not os.path.exists(local_path(self.source)):
+            return reader.load(self.source)
+        if exactly(self.source) and ":" in local_path(self.source):
+            raise BadInput(f"{self.source}: Spark cannot stream from a path with a colon and one of []{{}}*?\\")
+        return reader.load(literal(self.source))
 
     def read_table(self, spark: SparkSession) -> DataFrame:
         """Return the table as it is. Raises BadInput."""
