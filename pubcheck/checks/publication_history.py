@@ -231,11 +231,8 @@ class History:
         self.publication_events = [event for event in self.publication_events if event.name != row.name]
         return True
 
-    def _named_only(self, place: Place) -> bool:
-        return _ONLY.search(self.session.text, max(0, place.start - _LOOK_BACK), place.start) is not None
-
     def _joined(self, row: PublicationRel) -> None:
-        if self._named_only(row.place):
+        if _ONLY.search(self.session.text, max(0, row.place.start - _LOOK_BACK), row.place.start) is not None:
             self.only.add(row.oid)
         if row.columns is not None:
             self.columns_then.setdefault(row.oid, self.session.catalog.relations[row.relation].columns)

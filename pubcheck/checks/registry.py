@@ -57,10 +57,6 @@ def _tables_to_come(context: RuleContext) -> bool:
     return bool(catalog.publication_namespaces) or any(row.all_tables for row in catalog.publications.values())
 
 
-def _foreign_keys(context: RuleContext) -> bool:
-    return any(row.kind == "f" for row in context.catalog.constraints.values())
-
-
 def has_readers(context: RuleContext) -> bool:
     """Whether any publication may have a known consumer."""
     if context.consumers or context.commented:
@@ -74,10 +70,6 @@ def _server(context: RuleContext) -> bool:
 
 def _readers(context: RuleContext) -> bool:
     return context.once(has_readers)
-
-
-def _always(context: RuleContext) -> bool:
-    return True
 
 
 MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
@@ -106,8 +98,8 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "silent.overlapping_publications": lambda context: _filters(context) and _several(context),
     "silent.partition_identity": _partitions,
     "silent.partitions": _partitions,
-    "silent.publication_scope": _always,
-    "silent.truncate": _foreign_keys,
+    "silent.publication_scope": lambda context: True,
+    "silent.truncate": lambda context: any(row.kind == "f" for row in context.catalog.constraints.values()),
     "silent.unlisted": lambda context: bool(context.catalog.publication_rels) or _partitions(context),
     "subscribe.exclusions": lambda context: bool(context.catalog.exclusions) and len(context.catalog.publications) > 1,
     "subscribe.binary": lambda context: any(row.binary for row in context.catalog.subscriptions.values()),

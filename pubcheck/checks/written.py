@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from pubcheck.checks.context import RuleContext, order
 from pubcheck.lazy_regex import lazy_compile
@@ -47,16 +48,6 @@ def columnar_tables(context: RuleContext) -> dict[int, Place]:
     return {**_tables(context, _COLUMNAR), **_tables(context, _TO_COLUMNAR)}
 
 
-def tables_with_row_security(context: RuleContext) -> dict[int, Place]:
-    """Return the tables on which row security is enabled."""
-    return _tables(context, _ROW_SECURITY)
-
-
-def altered_identities(context: RuleContext) -> dict[int, Place]:
-    """Return the last ALTER TABLE of each table that sets its replica identity."""
-    return _tables(context, _IDENTITY)
-
-
 def slots(context: RuleContext) -> list[Place]:
     """Return the calls that create a replication slot for pgoutput, except where the files connect elsewhere."""
     if any(_CONNECT.search(source.text) for source in context.statements.sources):
@@ -69,18 +60,9 @@ def writes_rows(context: RuleContext, after: Place, before: Place) -> bool:
     return any(order(after) < order(place) < order(before) for place, _ in _matches(context, _WRITES))
 
 
-def publications_altered(context: RuleContext) -> dict[str, Place]:
-    """Return the last ALTER PUBLICATION of each publication that changes its members or options."""
-    return {_folded(match["name"]): place for place, match in _matches(context, _ALTERED)}
-
-
-def publications_commented(context: RuleContext) -> dict[str, Place]:
-    """Return the last COMMENT ON PUBLICATION of each publication."""
-    return {_folded(match["name"]): place for place, match in _matches(context, _COMMENTED)}
-
-
-def _folded(name: str) -> str:
-    return name[1:-1] if name.startswith('"') else name.lower()
+def _publications(context: RuleContext, pattern: re.Pattern[str]) -> dict[str, Place]:
+    names = ((place, match["name"]) for place, match in _matches(context, pattern))
+    return {name[1:-1] if name.startswith('"') else name.lower(): place for place, name in names}
 
 
 def _tables(context: RuleContext, pattern: re.Pattern[str]) -> dict[int, Place]:
@@ -113,3 +95,13 @@ def _without_comments(statement: StatementText) -> str:
     if "--" not in text and "/*" not in text:
         return text
     return _COMMENT.sub(lambda match: " " * len(match[0]), text)
+
+
+tables_with_row_security = partial(_tables, pattern=_ROW_SECURITY)
+"""The tables on which row security is enabled."""
+altered_identities = partial(_tables, pattern=_IDENTITY)
+"""The last ALTER TABLE of each table that sets its replica identity."""
+publications_altered = partial(_publications, pattern=_ALTERED)
+"""The last ALTER PUBLICATION of each publication that changes its members or options."""
+publications_commented = partial(_publications, pattern=_COMMENTED)
+"""The last COMMENT ON PUBLICATION of each publication."""

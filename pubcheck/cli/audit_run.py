@@ -120,7 +120,8 @@ def _show(summary: Summary, written: _Written, request: AuditRequest, config: Co
 
 def _options(request: AuditRequest, store: Store, input_name: str) -> Options:
     return Options(
-        run=request.run or _new_id(),
+        # Another run may start in the same second.
+        run=request.run or f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(4)}",
         since=store.find(request.since, input_name) if request.since else None,
         retry=request.retry,
         largest_file=request.largest_file,
@@ -195,12 +196,6 @@ def _write_survey(store: Store, run: str, request: AuditRequest) -> None:
     folder = local_path(request.output)
     if os.path.isdir(folder):
         put(os.path.join(folder, "survey.html"), render(SurveyPage(run, row[0], row[1], shares)))
-
-
-def _new_id() -> str:
-    """Return the time with a random suffix, which differs from that of a run that starts in the same second."""
-
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(4)}"
 
 
 def _page_in(output: str, run: str) -> str | None:

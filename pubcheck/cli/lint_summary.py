@@ -9,7 +9,7 @@ from msgspec import Struct
 from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit
-from pubcheck.findings import FixEntry, Report
+from pubcheck.findings import Report
 from pubcheck.report import count
 from pubcheck.report.causes import causes
 
@@ -68,14 +68,10 @@ def _with_fix(report: Report, applicability: str, labels: Set[str]) -> int:
     """Return the number of findings whose best fix is of that applicability and changes only the files of these
     labels; UPDATE and DELETE of one cause count once."""
     fixes = [
-        {fix.applicability for fix in group[0].entry.fixes if fix.edits and _is_within(fix, labels)}
+        {fix.applicability for fix in group[0].entry.fixes if fix.edits and {edit.path for edit in fix.edits} <= labels}
         for group in causes(report.findings)
     ]
     return sum(applicability in group and (applicability == "safe" or "safe" not in group) for group in fixes)
-
-
-def _is_within(fix: FixEntry, labels: Set[str]) -> bool:
-    return all(edit.path in labels for edit in fix.edits)
 
 
 def _recorded(run: LintRun, baseline: Baseline) -> Iterator[str]:

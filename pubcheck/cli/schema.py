@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.resources import files
 
 import click
@@ -11,58 +11,16 @@ import click
 from pubcheck.cli.app import Command
 from pubcheck.cli.output_files import output_option, write_output
 
-# What makes a schema is imported only where that schema is asked for.
-
-
-def _config() -> str:
-    from pubcheck.config_schema import schema
-
-    return json.dumps(schema(), indent=2) + "\n"
-
-
-def _pyproject() -> str:
-    from pubcheck.config_schema import pyproject_schema
-
-    return json.dumps(pyproject_schema(), indent=2) + "\n"
-
-
-def _lint() -> str:
-    return files("pubcheck").joinpath("report/schema.json").read_text("utf-8")
-
-
-def _explain() -> str:
-    from pubcheck.explain.render_json import schema
-
-    return schema().decode()
-
-
-def _measure() -> str:
-    from pubcheck.report.measure import schema
-
-    return schema().decode()
-
-
-def _snapshot() -> str:
-    from pubcheck.live.document import schema
-
-    return schema().decode()
-
-
-def _consumer() -> str:
-    from pubcheck.consumers.profiles import schema_text
-
-    return schema_text()
-
-
-_SCHEMAS: Mapping[str, Callable[[], str]] = {
-    "config": _config,
-    "pyproject": _pyproject,
-    "lint": _lint,
-    "explain": _explain,
-    "measure": _measure,
-    "snapshot": _snapshot,
-    "consumer": _consumer,
+_SCHEMAS = {
+    "config": ("config_schema", "schema"),
+    "pyproject": ("config_schema", "pyproject_schema"),
+    "lint": ("", "report/schema.json"),
+    "explain": ("explain.render_json", "schema"),
+    "measure": ("report.measure", "schema"),
+    "snapshot": ("live.document", "schema"),
+    "consumer": ("consumers.profiles", "schema"),
 }
+"""The module with the function that makes each schema, or the file that holds it. Only the one asked for is loaded."""
 
 
 @click.command(
@@ -83,4 +41,10 @@ def command(name: str, output: str | None) -> int:
     `pubcheck snapshot`) or consumer (a profile of your own). Editors complete and check a configuration whose first
     line is `#:schema ./pubcheck.schema.json`.
     """
-    return write_output(output, [_SCHEMAS[name]()], for_people=False)
+    module, source = _SCHEMAS[name]
+    schema = getattr(import_module(f"pubcheck.{module}"), source)() if module else files("pubcheck") / source
+    if isinstance(schema, dict):
+        text = json.dumps(schema, indent=2) + "\n"
+    else:
+        text = schema.decode() if isinstance(schema, bytes) else schema.read_text("utf-8")
+    return write_output(output, [text], for_people=False)

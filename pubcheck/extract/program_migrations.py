@@ -113,15 +113,10 @@ _CONVENTIONS = {
 }
 
 
-def migrates(text: str, language: str) -> bool:
-    """Return whether a program is a migration."""
-    return any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in _CONVENTIONS[language].marks)
-
-
 def undone(text: str, language: str, strings: Sequence[Literal]) -> tuple[bool, list[tuple[int, int]]]:
     """Return whether a program is a migration, and the ascending spans of what undoes it."""
     convention = _CONVENTIONS[language]
-    if not migrates(text, language):
+    if not any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in convention.marks):
         return False, []
     spans: list[tuple[int, int]] = []
     starts = [string.start for string in strings]

@@ -133,13 +133,9 @@ def generated_value(session: Session, relation: Relation, column: Column) -> Exp
     except (ServerError, Unknowable, RecursionError):
         return None
     # A function of a user may have been replaced after it computed the values.
-    if value is None or state.frozen or any(map(_is_of_user, nodes(value))):
+    if value is None or state.frozen or any(oid >= FIRST_NORMAL_OID for node in nodes(value) for oid in node.functions):
         return None
     return value
-
-
-def _is_of_user(expr: Expr) -> bool:
-    return max(expr.functions, default=0) >= FIRST_NORMAL_OID
 
 
 def equality(session: Session, relation: Relation, number: int, value: Expr) -> Expr | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pubcheck.checks import written
 from pubcheck.checks.consumers.demand_rules import Violation, evaluates
 from pubcheck.checks.consumers.readers import Subject, matches
 from pubcheck.checks.consumers.table_demands import related
-from pubcheck.checks.context import NOT_ELSEWHERE, first_places, listed
+from pubcheck.checks.context import NOT_ELSEWHERE, RuleContext, first_places, listed
 from pubcheck.checks.table_names import table_name
 from pubcheck.consumers.demands import Alone, Kinds, Members, TableKind, ViaRoot
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import Place, Relation
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable
 from pubcheck.postgres.replication.published_changes import unpublished_members
@@ -204,13 +204,13 @@ def _of_kind(subject: Subject, kind: TableKind) -> list[Relation]:
         return [row for row in subject.leaves if catalog.children.has(row.oid)]
     if kind == "hypertable alone" and _has_chunks(subject):
         return []
-    tables = {
+    facts: dict[str, Callable[[RuleContext], dict[int, Place]]] = {
         "hypertable": written.hypertables,
         "hypertable alone": written.hypertables,
         "columnar": written.columnar_tables,
         "row security": written.tables_with_row_security,
-    }[kind]
-    oids = context.once(tables)
+    }
+    oids = context.once(facts[kind])
     published = {row.oid: row for row in (*subject.names, *subject.leaves)}
     return [row for row in published.values() if row.oid in oids]
 

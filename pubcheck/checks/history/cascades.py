@@ -37,7 +37,7 @@ def cascades(context: RuleContext) -> Iterator[RuleFinding]:
     keys = [
         row
         for row in catalog.constraints.values()
-        if row.kind == "f" and row.enforced and not row.parent and _acts(row)
+        if row.kind == "f" and row.enforced and not row.parent and _ACTIONS.keys() & {row.on_delete, row.on_update}
     ]
     if not keys:
         return
@@ -133,10 +133,6 @@ def _finding(context: RuleContext, relation: Relation, reaches: list[_Reach], fu
         object=context.session.qualified(relation),
         publications=tuple(dict.fromkeys(catalog.publications[reach.publication].name for reach in reaches)),
     )
-
-
-def _acts(key: Constraint) -> bool:
-    return key.on_delete in _ACTIONS or key.on_update in _ACTIONS
 
 
 def _action(reach: _Reach) -> str:

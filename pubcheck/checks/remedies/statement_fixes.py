@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
+from functools import partial
 
 from msgspec import Struct
 
@@ -103,15 +104,11 @@ def _without_object(refused: RefusedStatement) -> StatementFix | None:
     following = items[number + 1] if number + 1 < len(items) else None
     if following is None or (item.start == name.start and number):
         start, end = item.before, item.end
-    elif _has_kind(following):
+    elif following.tokens[0].word in ("table", "tables"):
         start, end = item.start, following.start
     else:
         start, end = name.start, following.start  # what follows is of the same kind
     return StatementFix(f"Leave out {member}", ((start, end, ""),), not adds or _adds_nothing(refused, item))
-
-
-def _has_kind(item: Item) -> bool:
-    return item.tokens[0].word in ("table", "tables")
 
 
 def _adds_nothing(refused: RefusedStatement, item: Item) -> bool:
@@ -236,10 +233,6 @@ def _unknown_column(refused: RefusedStatement) -> StatementFix | None:
     return _other_column(refused, listed)
 
 
-def _unknown_filter_column(refused: RefusedStatement) -> StatementFix | None:
-    return _other_column(refused, set())
-
-
 def _other_column(refused: RefusedStatement, listed: AbstractSet[str]) -> StatementFix | None:
     """Replace the unknown column by a similar one that is not in the list yet."""
     parts = refused.name_at_fault()
@@ -331,7 +324,7 @@ STATEMENT_FIXES: Mapping[str, Callable[[RefusedStatement], StatementFix | None]]
     "PUB130": _without_object,
     "PUB131": _without_object,
     "PUB132": _drop_by_name,
-    "PUB201": _unknown_filter_column,
+    "PUB201": partial(_other_column, listed=frozenset()),
     "PUB202": _without_qualifier,
     "PUB401": _unknown_column,
     "PUB402": _without_column("Leave out the system column", safe=False),

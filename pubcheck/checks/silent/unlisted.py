@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, published_roots, quoted
 from pubcheck.checks.table_names import table_name
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.catalog.rows import PublicationRel, Relation
+from pubcheck.postgres.catalog.rows import PublicationRel
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of
 
@@ -59,7 +59,9 @@ def sibling_not_published(context: RuleContext) -> Iterator[RuleFinding]:
     for schema, entries in by_schema.items():
         last = max(map(context.age, entries))
         rows = [catalog.relations[oid] for oid in catalog.relations_in.get(schema)]
-        rows = [row for row in rows if is_publishable(row) and not row.partition and not _is_bookkeeping(row)]
+        rows = [
+            row for row in rows if is_publishable(row) and not row.partition and _BOOKKEEPING.search(row.name) is None
+        ]
         older = [row for row in rows if row.place is None or context.age(row) < last]
         newer = [row for row in rows if row.place is not None and context.age(row) > last and row.seen]
         newer = [row for row in newer if not publications_of(catalog, row)]
@@ -82,8 +84,3 @@ def sibling_not_published(context: RuleContext) -> Iterator[RuleFinding]:
             publications=tuple(row.name for row in publications),
             also=context.qualified(newer)[1:],
         )
-
-
-def _is_bookkeeping(relation: Relation) -> bool:
-    """Return whether a migration tool keeps the table for itself."""
-    return _BOOKKEEPING.search(relation.name) is not None

@@ -49,7 +49,7 @@ class Column:
         positional = list(node.args)
         name_node = arguments.get("name") or (positional.pop(0) if positional else None)
         self.name = module.text(name_node)
-        self.place: Place | None = module.place(name_node) if name_node is not None else None
+        self.place: Place | None = module.place_of(name_node)
         self.primary = module.truth(arguments.get("primary_key"), False)
         self.unique = module.truth(arguments.get("unique"), False)
         self.index = module.truth(arguments.get("index"), False)

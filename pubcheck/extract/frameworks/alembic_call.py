@@ -43,7 +43,7 @@ class Operation:
             node = arguments.get(key)
         name = self.module.text(node)
         self.schema(sql, arguments)
-        sql.name(name, self.module.place(node) if node is not None else None)
+        sql.name(name, self.module.place_of(node))
         return name
 
     def schema(self, sql: Sql, arguments: dict[str, ast.expr], key: str = "schema") -> None:

@@ -15,7 +15,7 @@ from pubcheck.extract.frameworks.alchemy import (
     identifier,
 )
 from pubcheck.extract.frameworks.alembic_call import Operation
-from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable, create_enum
+from pubcheck.extract.frameworks.operations import Sql, Unreadable, create_enum
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
 from pubcheck.postgres.identifiers import in_quotes
 
@@ -132,14 +132,14 @@ def _drop_column(operation: Operation) -> None:
     guard = operation.module.truth(arguments.get("if_exists"), False)
     column = arguments.get("column_name")
     sql.add(" DROP COLUMN IF EXISTS " if guard else " DROP COLUMN ").name(
-        operation.module.text(column), _place(operation, column)
+        operation.module.text(column), operation.module.place_of(column)
     )
 
 
 def _alter_column(operation: Operation) -> None:
     arguments = operation.arguments("table_name", "column_name")
     column = operation.module.text(arguments.get("column_name"))
-    place = _place(operation, arguments.get("column_name"))
+    place = operation.module.place_of(arguments.get("column_name"))
 
     def alter(words: str) -> Sql:
         sql = operation.start("ALTER TABLE ")
@@ -164,10 +164,6 @@ def _alter_column(operation: Operation) -> None:
         alter(" RENAME COLUMN ").add(" TO ").name(operation.module.text(renamed), operation.module.place(renamed))
 
 
-def _place(operation: Operation, node: ast.expr | None) -> Place | None:
-    return operation.module.place(node) if node is not None else None
-
-
 def _create_index(operation: Operation) -> None:
     arguments = operation.arguments("index_name", "table_name", "columns")
     unique = operation.module.truth(arguments.get("unique"), False)
@@ -176,7 +172,7 @@ def _create_index(operation: Operation) -> None:
     guard = "IF NOT EXISTS " if operation.module.truth(arguments.get("if_not_exists"), False) else ""
     sql = operation.start(words + guard)
     if name:
-        sql.name(name, _place(operation, arguments.get("index_name"))).add(" ")
+        sql.name(name, operation.module.place_of(arguments.get("index_name"))).add(" ")
     elif guard:
         raise Unreadable
     sql.add("ON ")
@@ -211,7 +207,7 @@ def _drop_index(operation: Operation) -> None:
         raise Unreadable
     sql = operation.start("DROP INDEX IF EXISTS " if guard else "DROP INDEX ")
     operation.schema(sql, keywords(operation.batch) if operation.batch is not None else arguments)
-    sql.name(name, _place(operation, arguments.get("index_name")))
+    sql.name(name, operation.module.place_of(arguments.get("index_name")))
 
 
 def _constrain(operation: Operation, words: str, key: str) -> tuple[Sql, dict[str, ast.expr]]:
@@ -259,9 +255,8 @@ def _create_foreign_key(operation: Operation) -> None:
     )
     sql.names(local).add(" REFERENCES ")
     operation.schema(sql, arguments, "referent_schema")
-    sql.name(
-        operation.module.text(arguments.get("referent_table")), _place(operation, arguments.get("referent_table"))
-    ).add(" ").names(remote)
+    table = arguments.get("referent_table")
+    sql.name(operation.module.text(table), operation.module.place_of(table)).add(" ").names(remote)
     add_actions(operation.module, sql, arguments)
 
 
@@ -278,7 +273,7 @@ def _drop_constraint(operation: Operation) -> None:
     if not guard and (table, name) not in operation.project.parts:
         raise Unreadable
     sql.add(" DROP CONSTRAINT IF EXISTS " if guard else " DROP CONSTRAINT ")
-    sql.name(name, _place(operation, arguments.get("constraint_name")))
+    sql.name(name, operation.module.place_of(arguments.get("constraint_name")))
 
 
 RENDERED: Mapping[str, Callable[[Operation], None]] = {

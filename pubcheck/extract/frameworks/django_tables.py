@@ -60,7 +60,7 @@ def _create_model(writer: StatementWriter, call: ast.Call, arguments: _Arguments
     writer.state.models[writer.app, model.name] = model
     sql = writer.start(model, "CREATE TABLE ", writer.module.place(call.func))
     place = options.get("db_table") or arguments.get("name")
-    sql.add(table_sql(model.table), writer.module.place(place) if place is not None else None).add(" (")
+    sql.add(table_sql(model.table), writer.module.place_of(place)).add(" (")
     columns = [field for field in model.fields.values() if field.column]
     for number, field in enumerate(columns):
         _column(writer, sql.add(", " if number else ""), model, field)
@@ -156,7 +156,7 @@ def _delete_model(writer: StatementWriter, call: ast.Call, arguments: _Arguments
         if field.many and not field.through:
             writer.start(model, "DROP TABLE ").add(table_sql(joining_table(model, field))).add(" CASCADE")
     sql = writer.start(model, "DROP TABLE ", writer.module.place(call.func))
-    sql.add(table_sql(model.table), _place(writer, arguments.get("name"))).add(" CASCADE")
+    sql.add(table_sql(model.table), writer.module.place_of(arguments.get("name"))).add(" CASCADE")
     del writer.state.models[model.app, model.name]
 
 
@@ -179,7 +179,7 @@ def _remove_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments
     field = _field(model, writer.module.text(arguments.get("name")))
     del model.fields[field.name]
     model.uniques = {key: name for key, name in model.uniques.items() if field.name not in key}
-    place = _place(writer, arguments.get("name"))
+    place = writer.module.place_of(arguments.get("name"))
     if field.column:
         sql = writer.start(model, "ALTER TABLE ", writer.module.place(call.func)).add(table_sql(model.table))
         sql.add(" DROP COLUMN ").add(in_quotes(field.column), place).add(" CASCADE")
@@ -193,10 +193,10 @@ def _alter_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments)
     old, written = _field(model, writer.module.text(arguments.get("name"))), arguments.get("field")
     if written is None:
         raise Unreadable
-    new = Field(writer.module, old.name, written, writer.app, _place(writer, arguments.get("name")))
+    new = Field(writer.module, old.name, written, writer.app, writer.module.place_of(arguments.get("name")))
     if (old.many, old.through) != (new.many, new.through) or (old.primary != new.primary):
         raise Unreadable
-    before, after = (_alter_type(writer, field) for field in (old, new))
+    before, after = ("" if field.many else _type(writer, field) for field in (old, new))
     released = _release(writer, call, model) if old.primary and before != after else []
     joined = _release_joined(writer, call, model) if old.primary and before != after else []
     new.unique_name, new.reference_name = old.unique_name, old.reference_name
@@ -242,10 +242,6 @@ def _alter_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments)
         _join(writer, referrer, field, name, model)
 
 
-def _alter_type(writer: StatementWriter, field: Field) -> str:
-    return "" if field.many else _type(writer, field)
-
-
 def _release(writer: StatementWriter, call: ast.Call, model: Model) -> list[tuple[Model, Field]]:
     """Drop the foreign keys that refer to a model's key, so that its type can be changed, and returns their fields."""
     released = []
@@ -289,10 +285,6 @@ def _field(model: Model, name: str) -> Field:
     return field
 
 
-def _place(writer: StatementWriter, node: ast.expr | None) -> Place | None:
-    return writer.module.place(node) if node is not None else None
-
-
 def _rename_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments) -> None:
     model = writer.model(writer.module.text(arguments.get("model_name")))
     field = _field(model, writer.module.text(arguments.get("old_name")))
@@ -301,7 +293,7 @@ def _rename_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments
     model.fields = {new if name == old else name: value for name, value in model.fields.items()}
     field.renamed(new)
     model.uniques = {tuple(new if name == old else name for name in key): value for key, value in model.uniques.items()}
-    place = _place(writer, arguments.get("new_name"))
+    place = writer.module.place_of(arguments.get("new_name"))
     if field.column != before:
         _alter(writer, call, model).add(f" RENAME COLUMN {in_quotes(before)} TO ").add(in_quotes(field.column), place)
     elif field.many and not field.through and joining_table(model, field) != table:
@@ -320,7 +312,7 @@ def _rename_model(writer: StatementWriter, call: ast.Call, arguments: _Arguments
                 field.target = (model.app, new)
     model.name = new
     if not model.explicit:
-        _retable(writer, call, model, default_table(model.app, new), _place(writer, arguments.get("new_name")))
+        _retable(writer, call, model, default_table(model.app, new), writer.module.place_of(arguments.get("new_name")))
     for field in model.fields.values():
         if field.many and not field.through and field.target != (model.app, old):
             _rename_column(writer, call, model, field, f"{old}_id", f"{new}_id")
@@ -361,7 +353,8 @@ def _alter_model_table(writer: StatementWriter, call: ast.Call, arguments: _Argu
     if value is not None and (not isinstance(value, str) or '"' in value):
         raise Unreadable
     model.explicit = value is not None
-    _retable(writer, call, model, value or default_table(model.app, model.name), _place(writer, arguments.get("table")))
+    table = value or default_table(model.app, model.name)
+    _retable(writer, call, model, table, writer.module.place_of(arguments.get("table")))
 
 
 def _together(writer: StatementWriter, node: ast.expr | None) -> list[tuple[str, ...]]:

@@ -31,6 +31,9 @@ class Module:
             self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset),
         )
 
+    def place_of(self, node: ast.expr | None) -> Place | None:
+        return self.place(node) if node is not None else None
+
     def _offset(self, line: int, column: int) -> int:
         return self._utf8.offset(self._lines[line - 1] + column)
 

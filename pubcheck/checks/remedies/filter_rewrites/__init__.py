@@ -131,14 +131,10 @@ def _proposals(checked: _CheckedFilter) -> Iterator[tuple[Site, Proposal]]:
         # the outermost comes first, as in the walk.
         if rewriters is generated_column.REWRITERS:
             contexts.reverse()
-            contexts.sort(key=_is_no_column)
+            contexts.sort(key=lambda context: context.refusal.culprit.node != "Var")
         for context in contexts:
             for site in checked.text.around(place_of(context.refusal.culprit)):
                 yield from _tried(context, site, rewriters)
-
-
-def _is_no_column(context: RewriteContext) -> bool:
-    return context.refusal.culprit.node != "Var"
 
 
 def _tried(context: RewriteContext, site: Site, rewriters: Rewriters) -> Iterator[tuple[Site, Proposal]]:
