@@ -319,7 +319,6 @@ def _ignore_pattern(pattern: str) -> str:
     """Return a pattern of .gitignore as it is. Raises ConfigError for one that is not valid."""
     if pattern.strip("!/ ") and not any(sign in pattern for sign in "[\\"):
         return pattern
-    # Loaded only for patterns that may be invalid.
     from pubcheck.gitignore import problem_of
 
     problem = problem_of(pattern)
@@ -390,7 +389,6 @@ def _read_units(value: object) -> tuple[UnitConfig, ...]:
 
 
 def _read_consumers(value: object, folder: str = "") -> tuple[ConsumerUse, ...]:
-    # Loaded only where consumers are configured.
     from pubcheck.consumers.options import UnknownName, WrongValue, uses_of
 
     try:

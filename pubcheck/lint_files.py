@@ -64,7 +64,6 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
         else:
             result = linter.lint(sources)
     except Exception as error:
-        # Loaded only where nothing was linted.
         from pubcheck.engine.suppressions.severities import apply_config
 
         faults = (fault_of(error, unit.title),)

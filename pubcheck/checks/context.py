@@ -166,7 +166,6 @@ class RuleContext:
         """The catalogs with facts or statistics among the sources, with their number."""
         if all(source.listing is None for source in self._sources):
             return None
-        # Loaded only for databases.
         from pubcheck.live.source import snapshots
 
         rows = snapshots(self._sources).items()

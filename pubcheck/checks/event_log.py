@@ -125,7 +125,7 @@ class Events:
             ended = [entry for entries in self._schemas.values() for entry in entries]
             for oid, namespace in self.namespaces.items():
                 had = tuple(entry.publication for entry in ended if entry.namespace == oid)
-                self.schemas[namespace.name] = FormerSchema(namespace, had, self._named(namespace.name))
+                self.schemas[namespace.name] = FormerSchema(namespace, had, self.named(namespace.name))
         for former, row in self._renamed:
             self._called_otherwise(former, row)
         if name == "CreatePublicationStmt" and "options" in node:
@@ -141,20 +141,21 @@ class Events:
         catalog = self.session.catalog
         entries = (catalog.publication_namespaces[oid] for oid in catalog.schema_publications.get(former.oid))
         had = tuple(entry.publication for entry in entries)
-        self.schemas[former.name] = FormerSchema(former, had, self._named(former.name), "renamed")
+        self.schemas[former.name] = FormerSchema(former, had, self.named(former.name), "renamed")
 
     def _of_index(self, index: Index, former: Any) -> Place:
         """Return where a statement names an index that it drops, or else its table."""
         start = self.session.find_name(former.name) if isinstance(former, Relation) else None
         return self.session.place(self.session.mentions.get(index.table, 0) if start is None else start)
 
-    def _named(self, name: str) -> Place:
+    def named(self, name: str) -> Place:
+        """Return where the current statement names an object, or its beginning."""
         start = self.session.find_name(name)
         return self.session.place(start or 0, len(name.encode()) if start is not None else 0)
 
     def _dropped(self, row: Publication) -> None:
         entries, schemas = self._entries.pop(row.oid, ()), self._schemas.pop(row.oid, ())
-        former = FormerPublication(row, entries, schemas, self._named(row.name))
+        former = FormerPublication(row, entries, schemas, self.named(row.name))
         self.former.append(former)
         self._awaiting_successor[row.name] = former
 
@@ -166,11 +167,11 @@ class Events:
         predecessor = self._awaiting_successor.get(row.name)
         if predecessor is not None and predecessor.row.oid == row.oid:
             return  # it is called again as it was
-        left = FormerPublication(former, entries, schemas, self._named(former.name), "renamed")
+        left = FormerPublication(former, entries, schemas, self.named(former.name), "renamed")
         self.former.append(left)
         self._awaiting_successor[former.name] = left
         if predecessor is not None:
-            predecessor.successor, predecessor.since = row, self._named(row.name)
+            predecessor.successor, predecessor.since = row, self.named(row.name)
             predecessor.options = self._options.get(row.oid, frozenset())
             self._successors.add(row.oid)
             for entry in entries:

@@ -253,9 +253,7 @@ class History:
             self.blind_sets[publication.oid] = self._publication_place(publication.oid), all_tables
 
     def _publication_place(self, publication: int) -> Place:
-        name = self.session.catalog.publications[publication].name
-        start = self.session.find_name(name)
-        return self.session.place(start or 0, len(name.encode()) if start is not None else 0)
+        return self.events.named(self.session.catalog.publications[publication].name)
 
     def _ended(self, name: str, node: Node, ended: list[PublicationRel]) -> None:
         catalog = self.session.catalog
@@ -339,8 +337,7 @@ class History:
         if not isinstance(former, Namespace) or row is None or row.name == former.name:
             return
         catalog = self.session.catalog
-        start = self.session.find_name(former.name)
-        place = self.session.place(start or 0, len(former.name.encode()) if start is not None else 0)
+        place = self.events.named(former.name)
         for oid in catalog.relations_in.get(former.oid):
             table = catalog.relations[oid]
             members = tuple(catalog.publication_rels[member].publication for member in catalog.memberships.get(oid))
@@ -353,8 +350,7 @@ class History:
             return
         labels = former.labels != row.labels
         if labels or (former.name, former.namespace) != (row.name, row.namespace):
-            start = self.session.find_name(former.name)
-            place = self.session.place(start or 0, len(former.name.encode()) if start is not None else 0)
+            place = self.events.named(former.name)
             self.changed_types[oid] = ChangedType(oid, former.name, place, labels)
 
     def _note_unpublished(self, former: Relation, row: Relation, by: Any) -> None:

@@ -190,7 +190,6 @@ def completes(kind: str) -> Callable[[click.Context, click.Parameter, str], list
     """Return a function that completes a value in a shell: the one of that name in `completing`."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        # Loaded only when a shell asks.
         from pubcheck.cli import completing
 
         items: list[CompletionItem] = getattr(completing, kind)(incomplete)

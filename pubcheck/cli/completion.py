@@ -21,7 +21,6 @@ Examples:
 @output_option
 def command(shell: str, output: str | None) -> int:
     """Print a script that makes a shell complete commands, options, rules, consumers, formats and files."""
-    # Loaded only for this command.
     from click.shell_completion import get_completion_class
 
     from pubcheck.cli import completing as completing

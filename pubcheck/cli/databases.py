@@ -35,7 +35,6 @@ def is_listing(argument: str) -> bool:
 
 def taken(conninfo: str, *, facts: bool = False) -> tuple[str, document.Snapshot]:
     """Return a database's name for reports and its snapshot, with facts if asked for. Raises LiveError."""
-    # Loaded only for databases.
     from pubcheck.live.read import read_snapshot, with_facts
 
     with connect(conninfo) as connection:
@@ -45,7 +44,6 @@ def taken(conninfo: str, *, facts: bool = False) -> tuple[str, document.Snapshot
 
 def with_statistics(snapshot: document.Snapshot) -> document.Snapshot:
     """Return the snapshot of a running server as a file has it, with statistics."""
-    # Loaded only for statistics.
     from pubcheck.live.published_shares import without_values
 
     assert snapshot.facts is not None

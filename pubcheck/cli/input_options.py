@@ -223,7 +223,6 @@ def require_inputs(*paths: str) -> None:
     """Raise NoInput for an argument that is neither standard input, nor a file or folder, nor a database."""
     for path in paths:
         if path != STDIN and not os.path.exists(path):
-            # Loaded only for what is not a file.
             from pubcheck.live.connect import is_connection
 
             if not is_connection(path):
@@ -283,7 +282,6 @@ def discover(inputs: Inputs, workers: Workers | None = None, *, quiet: bool = Fa
             "=" in text or "://" in text or text.endswith(".json") or begins_as_json(text) for text in texts
         ):
             return units_of(paths, schema)
-        # Loaded only where an argument may be a database or a snapshot.
         from pubcheck.cli.databases import with_listings
 
         return with_listings(
@@ -397,7 +395,6 @@ def _looked_at(paths: Sequence[str]) -> bytes:
 
 
 def _decoded(facts: bytes) -> tuple[tuple[Traits, bytes | None], ...]:
-    # Loaded only where several processes open files.
     from pubcheck.discovery.file_facts import Traits
 
     return msgspec.msgpack.decode(facts, type=tuple[tuple[Traits, bytes | None], ...])

@@ -201,7 +201,6 @@ def command(
     config = inputs.config
     reports = reports_of(format_, outputs)
     if show_settings:
-        # Loaded only where they are asked for.
         from pubcheck.cli import settings
 
         return write_output(reports.main, settings.render(config), for_people=True)
@@ -261,7 +260,6 @@ def command(
 
 def _watch(context: click.Context, paths: tuple[str, ...]) -> int:
     """Run the command again and again, with workers that keep the state of units."""
-    # Loaded only where files are watched.
     from pubcheck.cli.watch import WarmWorkers, watch
 
     def lint(workers: WarmWorkers) -> int:
@@ -324,7 +322,6 @@ def _change(fix: bool, unsafe_fixes: bool, diff: bool, add_ignore: bool) -> Chan
 def _baseline(option: str | None, config: Config) -> Baseline | None:
     if not (option or config.baseline):
         return None
-    # Loaded only where there is one.
     from pubcheck import baseline
 
     return baseline.read(option) if option else baseline.of_config(config)

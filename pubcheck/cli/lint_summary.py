@@ -75,7 +75,6 @@ def _with_fix(report: Report, applicability: str, labels: Set[str]) -> int:
 
 
 def _recorded(run: LintRun, baseline: Baseline) -> Iterator[str]:
-    # Loaded only where there is a baseline.
     from pubcheck.baseline import count_causes
 
     config = run.config

@@ -78,7 +78,6 @@ def lint_unit(task: Task, warm_linter: Linter | None = None) -> Outcome:
     files, crash = reported_files(task.unit), failure_text(linted.faults)
     used_variables: tuple[str, ...] = ()
     if task.config.variables:
-        # Loaded only where psql has variables.
         from pubcheck.lexing.psql import names_variable
 
         texts = [source.text for source in linted.reading.sources]
@@ -97,7 +96,6 @@ def with_all_publications(outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         finding.entry.rule == _MISSING for outcome in outcomes for finding in outcome.findings
     ):
         return outcomes
-    # Loaded only where a publication is missing.
     from pubcheck.checks.consumers.readers import matches
 
     names = frozenset[str]().union(*(outcome.publications for outcome in outcomes))

@@ -82,7 +82,6 @@ def command(
     if len(config.postgres) > 1 and postgres is not None:
         raise click.UsageError("--postgres: scaffold takes one version at a time")
     units = units_to_read(Inputs(config, paths, together=True, schema=schema, stdin_filename=stdin_filename))
-    # Loaded only for this command.
     from pubcheck.lint_files import read_files
     from pubcheck.scaffold.check import scaffold
 

@@ -119,7 +119,6 @@ def _checked(use: ConsumerUse, folder: str | None) -> ConsumerUse:
     elif use.consumer not in NAMES:
         raise UnknownName(f"there is no consumer {use.consumer!r}", hint_for(use.consumer))
     if use.modes or is_path:
-        # Loaded only for a consumer with modes, or of the user's own.
         from pubcheck.consumers.profiles import id_of, load
 
         try:

@@ -162,7 +162,6 @@ def read(path: str) -> Consumer:
         raise ProfileError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ProfileError(f"{path}: is not valid UTF-8") from None
-    # Loaded only for a file that may not be valid.
     import tomllib
 
     try:

@@ -8,6 +8,7 @@ import re
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.words import words
 
 STDIN = "-"
 UNNAMED = "<stdin>"
@@ -81,43 +82,25 @@ SUFFIXES: tuple[str, ...] = (".sql", ".psql", ".pgsql")
 """Suffixes of files that are always read, in any case."""
 
 LANGUAGES: dict[str, str] = {
-    "ddl": "sql",
-    "erb": "sql",
-    "j2": "sql",
-    "jinja": "sql",
-    "jinja2": "sql",
-    "tmpl": "sql",
-    "tpl": "sql",
-    "template": "sql",
-    "sh": "shell",
-    "bash": "shell",
-    "ksh": "shell",
-    "zsh": "shell",
-    "bats": "shell",
-    "tf": "shell",
-    "dockerfile": "shell",
-    "mk": "make",
-    "py": "python",
-    "rb": "ruby",
-    "js": "javascript",
-    "jsx": "javascript",
-    "mjs": "javascript",
-    "cjs": "javascript",
-    "ts": "javascript",
-    "tsx": "javascript",
-    "mts": "javascript",
-    "go": "go",
-    "ex": "elixir",
-    "exs": "elixir",
-    "java": "java",
-    "kt": "java",
-    "cs": "csharp",
-    "php": "php",
-    "rs": "rust",
-    "yml": "yaml",
-    "yaml": "yaml",
-    "xml": "xml",
-    "prisma": "prisma",
+    suffix: language
+    for language, suffixes in {
+        "sql": "ddl erb j2 jinja jinja2 tmpl tpl template",
+        "shell": "sh bash ksh zsh bats tf dockerfile",
+        "make": "mk",
+        "python": "py",
+        "ruby": "rb",
+        "javascript": "js jsx mjs cjs ts tsx mts",
+        "go": "go",
+        "elixir": "ex exs",
+        "java": "java kt",
+        "csharp": "cs",
+        "php": "php",
+        "rust": "rs",
+        "yaml": "yml yaml",
+        "xml": "xml",
+        "prisma": "prisma",
+    }.items()
+    for suffix in words(suffixes)
 }
 """Suffixes, in lower case, of files that are read only where they hold a statement about a publication, each with the
 view that finds the SQL in them."""

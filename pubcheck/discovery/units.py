@@ -185,7 +185,6 @@ class _UnitCollector:
             self.add(unit)
 
     def _walk(self, path: str, listed: Callable[[int], object] = lambda _number: None) -> WalkResult:
-        # Loaded only for folders.
         from pubcheck.discovery.walk import walk
 
         return walk(path, self._config, listed=listed)

@@ -76,7 +76,6 @@ class Outcome:
         """Yield the findings of the rules about silent losses with these codes."""
         if self.history is None:
             return
-        # Loaded only where there are publications or subscriptions.
         from pubcheck.checks.registry import run_final_state_rules
 
         yield from run_final_state_rules(self.context(self.history), codes, self._faults)
@@ -88,7 +87,6 @@ class Outcome:
 
         commented: dict[tuple[int, int], tuple[ConsumerUse, ...]] = {}
         if any(may_hold_comments(source) for source in self.statements.sources):
-            # Loaded only where there are comments for pubcheck.
             from pubcheck.engine.suppressions.targets import consumer_comments
 
             commented = consumer_comments(self.statements)
@@ -97,7 +95,6 @@ class Outcome:
     # Refused writes.
 
     def _write(self, refusal: Refusal, place: Place) -> Diagnostic:
-        # Loaded only where a write is refused.
         from pubcheck.checks.messages import writes
 
         catalog = self.session.catalog
@@ -136,7 +133,6 @@ class Outcome:
     def _remedies_of(self, relation: int) -> Remedies:
         """Return the ways to fix a table's refused writes. Its causes follow each other: only the last is kept."""
         if self._remedies is None or self._remedies.relation != relation:
-            # Loaded only where a write is refused.
             from pubcheck.checks.remedies.write_remedies import Remedies
 
             self._remedies = Remedies(self.session, relation, self._written, self._keys)

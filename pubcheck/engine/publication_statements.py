@@ -36,7 +36,6 @@ def statement_in_body(text: str, refusal: SyntaxRefused) -> str:
     """Return the statement about a publication in a BEGIN ATOMIC body that does not parse, "" for other statements."""
     if _ROUTINE.match(text) is None:
         return ""
-    # Loaded only where such a function is refused.
     from pubcheck.postgres.plpgsql.compile_errors import about_publication
 
     return about_publication(text, refusal.location)

@@ -213,7 +213,6 @@ class Replay:
 
     def load(self, snapshot: Snapshot, source: int) -> None:
         """Take over the catalogs of a server, before any statement. ``source`` is the number of their source."""
-        # Loaded only for databases.
         from pubcheck.live.load import load
 
         load(self.session, snapshot, source)
@@ -224,7 +223,6 @@ class Replay:
     def _begin_history(self) -> History:
         """Return the history; it begins with the first publication or subscription."""
         if self._history is None:
-            # Loaded only where there are publications or subscriptions.
             from pubcheck.checks.publication_history import History
 
             self._history = History(self.session)
@@ -298,7 +296,6 @@ class Replay:
 
     def end_context(self, sources: int, codes: frozenset[str]) -> None:
         """Remember the findings so far: those of the first ``sources`` sources, which are context."""
-        # Loaded only where there is context.
         from pubcheck.engine.context_findings import ContextFindings
 
         outcome = self._outcome()
@@ -318,7 +315,6 @@ class Replay:
         refused_dml = self.refused_dml if "refused_dml" in self.__dict__ else None
         if not refused and refused_dml is None and self._history is None:
             return None
-        # Loaded only if there may be findings.
         from pubcheck.engine.final_state import Outcome
 
         return Outcome(

@@ -95,7 +95,6 @@ class StatementReporter:
 
     def refuse(self, statement: StatementText, error: ServerError, basis: Basis) -> None:
         """Report that the server refuses the statement. ``basis`` is what the refusal rests on."""
-        # Loaded only if there is something to report.
         from pubcheck.checks.messages import refusals
 
         rule = refusals.rule_of(error)
@@ -105,7 +104,6 @@ class StatementReporter:
         if words is None:
             message, help_text = self._faults.value(statement, (error.message, None), refusals.explain, error)
             if error.sqlstate == _DUPLICATE:
-                # Loaded only where a definition is repeated.
                 from pubcheck.checks.history.duplicates import earlier_definition
 
                 earlier = self._faults.value(statement, None, earlier_definition, self.session, error)
@@ -145,7 +143,6 @@ class StatementReporter:
         """Return, for a refused filter, which part is refused and how to rewrite it."""
         if error.evidence is None:
             return None
-        # Loaded only where a filter is refused.
         from pubcheck.checks.messages.row_filters import explain_filter_error
 
         self._rewritings += 1
@@ -161,7 +158,6 @@ class StatementReporter:
     def _statement_fixes(
         self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool
     ) -> tuple[Fix, ...]:
-        # Loaded only where a statement is refused that can be fixed.
         from pubcheck.checks.remedies import edits
         from pubcheck.checks.remedies.statement_fixes import statement_fix
 
@@ -196,7 +192,6 @@ class StatementReporter:
         *details: str,
     ) -> None:
         """Report an accepted filter. A place is reported once, however many partitions share the filter."""
-        # Loaded only if there is something to report.
         from pubcheck.checks.messages import refusals
 
         if (code, place) in reported:
@@ -234,7 +229,6 @@ class StatementReporter:
             self._report_unseen(statement, errors, basis)
 
     def _report_unseen(self, statement: StatementText, errors: list[ServerError], basis: Basis) -> None:
-        # Loaded only where there is something to report.
         from pubcheck.checks.messages import refusals
 
         first = errors[0]
@@ -254,7 +248,6 @@ class StatementReporter:
 
     def _record_missing(self, note: Diagnostic, errors: Sequence[ServerError]) -> None:
         """Record the names that are missing according to the next finding."""
-        # Loaded only if there is something to report.
         from pubcheck.checks.messages import refusals
 
         missing = {error.missing: refusals.missing_name(error) for error in errors if error.missing}
@@ -320,7 +313,6 @@ class StatementReporter:
         missing_names = {key for note in notes for key in note.names}
         if not missing_names:
             return
-        # Loaded only where something is missing.
         from pubcheck.checks.misspelt_names import suggestions
 
         catalog = self.session.catalog

@@ -98,7 +98,6 @@ class StatementRunner:
             self._too_deep(statement, error)
             return True
         except SyntaxRefused as refusal:
-            # Loaded only where a statement is refused.
             from pubcheck.engine.syntax_errors import RefusedStatement
 
             refused = RefusedStatement(source, statement, item, refusal, conditional, replays)
@@ -178,7 +177,6 @@ class StatementRunner:
         refusal = newly_refused(statement.text if item.edits else item.sql)
         if refusal is None:
             return replays
-        # Loaded only where a statement is refused.
         from pubcheck.engine.syntax_errors import RefusedStatement
 
         refused = RefusedStatement(source, statement, item, refusal, conditional, replays, newly=True)
@@ -186,7 +184,6 @@ class StatementRunner:
 
     def _parse_table(self, sql: str) -> tuple[str, Node] | None:
         """Parse a statement that is probably a CREATE TABLE as a dump has it."""
-        # Loaded only for statements of that layout.
         from pubcheck.postgres.ddl.tables.known_columns import parse_table
 
         known = [replay.known_columns for replay in self._databases.replays]
@@ -194,7 +191,6 @@ class StatementRunner:
 
     def _parse_filled(self, item: Statement) -> tuple[str, Node] | None:
         """Parse a refused statement with values in place of its placeholders, if the grammar then accepts it."""
-        # Loaded only where a statement is refused.
         from pubcheck.lexing.placeholder_values import filled
 
         for text in filled(item):
@@ -272,7 +268,6 @@ def run_statement(
 ) -> None:
     """Run one statement of a file; the parameters are those of ``Replay.apply``."""
     if name in _CALLING and (name == "DoStmt" or replay.catalog.routines):
-        # Loaded only where there are DO blocks, or calls of functions whose bodies may matter.
         from pubcheck.postgres.plpgsql.routines import calls
 
         if name == "DoStmt" or calls(replay.session, node):
@@ -281,7 +276,6 @@ def run_statement(
             BlockRunner(replay, statement, source, filled=filled).run(name, node)
             return
     if name == "CreateFunctionStmt" and "publication" in statement.text.lower():
-        # Loaded only where a function is about publications.
         from pubcheck.engine.function_definition import FunctionDefinition
 
         replay.apply(statement, source, name, node, filled=filled, execution=FunctionDefinition)
@@ -296,7 +290,6 @@ def skip(replay: Replay, source: Source, number: int, item: Statement, *, condit
         return
     if item.keyword == "explain" and not _ANALYZES.search(item.text):
         return
-    # Loaded only where there are functions whose bodies may matter.
     from pubcheck.engine.blocks import BlockRunner
     from pubcheck.postgres.plpgsql.routines import called_in
 

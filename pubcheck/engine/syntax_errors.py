@@ -244,7 +244,6 @@ class SyntaxErrorReporter:
     @finder("PUB008")
     def _of_another_database(self, number: int, source: Source) -> bool:
         """Return whether a source with a refused statement is written for another database. If so, this is reported."""
-        # Loaded only where a statement is refused.
         from pubcheck.checks.ddl.other_dialects import foreign
 
         dialect = foreign(source)
@@ -278,7 +277,6 @@ class SyntaxErrorReporter:
         of a function.
         """
         certainty: Certainty = "assumed" if unknown else "certain"
-        # Loaded only where a statement about publications is refused.
         from pubcheck.checks.ddl.syntax_help import code_of_syntax_error, syntax_help
         from pubcheck.checks.remedies.syntax_fixes import correction
 

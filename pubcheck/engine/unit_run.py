@@ -123,7 +123,6 @@ class Run:
         )
         useful = [diagnostic for diagnostic in chosen if not self._is_irrelevant(diagnostic)]
         if any(source.listing is not None for source in self.unit.sources):
-            # Loaded only for databases.
             from pubcheck.engine.database_findings import at_statements
 
             useful = list(at_statements(useful, self.statements))
@@ -183,7 +182,6 @@ class Run:
             and not any(may_hold_comments(source) for source in sources)
         ):
             return findings
-        # Loaded only where there is something to leave out.
         from pubcheck.engine.suppressions.apply import apply_suppressions
 
         remaining = apply_suppressions(findings, sources, self.statements, config, self.majors)
@@ -195,7 +193,6 @@ class Run:
 
     def _load(self, number: int, source: Source) -> None:
         """Take over the catalogs that a source lists."""
-        # Loaded only for databases.
         from pubcheck.live.source import snapshots, statement
 
         snapshot = snapshots(self.unit.sources)[number]
@@ -222,7 +219,6 @@ class Run:
         self._begin(source)
         named = list(reversed(source.view.named)) if source.view is not None else []
         if has_unknown_order(source):
-            # Loaded only for programs.
             from pubcheck.engine.reruns import RunObjects
 
             self.runner.run_objects = RunObjects(source.view.cases if source.view is not None else ())

@@ -39,7 +39,6 @@ class UnknownNames:
 
     def record(self, statement: StatementText, item: Statement) -> bool:
         """Record the unknown names in a statement, and return whether there are any."""
-        # Loaded only where something is not known.
         from pubcheck.lexing.placeholder_values import placeholder_names, variable_names
 
         # As diagnostics have them: in lower case, and cut to the length of a name.

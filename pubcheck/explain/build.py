@@ -179,7 +179,6 @@ class _Builder:
         several = [(self.catalog.relations[oid], exprs) for oid, exprs in filters.items() if len(exprs) > 1]
         if not several:
             return ()
-        # Loaded only where filters are compared.
         from pubcheck.explain.filters_compared import compared
 
         comparisons = (

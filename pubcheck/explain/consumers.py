@@ -19,7 +19,6 @@ def consumers_of(replay: Replay, diagnostics: Iterable[Diagnostic]) -> Mapping[i
     context = outcome.context(outcome.history)
     if not has_readers(context):
         return {}
-    # Loaded only where a publication has a known consumer.
     from pubcheck.checks.consumers.demand_rules import EFFECTS
     from pubcheck.checks.consumers.readers import subjects
     from pubcheck.consumers.profiles import id_of

@@ -17,7 +17,6 @@ def server_of(replay: Replay, sources: Sequence[Source]) -> RunningServer | None
     """Return the server, or the snapshot with statistics, among the sources of a unit."""
     if all(source.listing is None for source in sources):
         return None
-    # Loaded only for databases.
     from pubcheck.live.source import statistics_among
 
     statistics = statistics_among(sources)
@@ -28,7 +27,6 @@ class RunningServer:
     """Answers questions about publications and tables from the facts of a server, or statistics alone."""
 
     def __init__(self, replay: Replay, statistics: Statistics) -> None:
-        # Loaded only for databases.
         from pubcheck.live.published_shares import Shares
 
         self._statements = replay.statements
@@ -56,7 +54,6 @@ class RunningServer:
 
     def estimate(self, entry: PublicationRel) -> Estimate | None:
         """Return the estimated share of rows that match the row filter of a membership."""
-        # Loaded only for databases.
         from pubcheck.live.filter_share import UNKNOWN
 
         stored = self._statements.sources[entry.place.source].listing is not None

@@ -269,7 +269,6 @@ class Splitter(StatementLexer):
 
         None if it is unknown, or contains text that begins or ends more than itself.
         """
-        # Loaded only for scripts of psql that are given values.
         from pubcheck.lexing.psql import substituted
 
         value = substituted(site, self._variables)

@@ -26,7 +26,6 @@ def _violation(
         columns=columns,
         place=entries[0].place,
         related=first_places([(entry.place, "and this one") for entry in entries[1:]]),
-        certain=True,
     )
 
 
@@ -122,5 +121,4 @@ def _different(subject: Subject) -> Iterator[Violation]:
                     help="use the same column list in both publications",
                     tables=(relation,),
                     place=place,
-                    certain=True,
                 )

@@ -34,7 +34,7 @@ class Violation(Struct, frozen=True, kw_only=True):
     columns: tuple[str, ...] = ()
     place: Place | None = None
     related: tuple[tuple[Place, str], ...] = ()
-    certain: bool
+    certain: bool = True
     assumptions: tuple[str, ...] = ()
     operation: Operation | None = None
     cause: str = ""

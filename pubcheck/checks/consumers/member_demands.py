@@ -50,7 +50,6 @@ def members(subject: Subject, demand: Members) -> Iterator[Violation]:
             help=f"ALTER PUBLICATION {identifier(publication.name)} DROP TABLE {table_name(context.session, extra[0])}",
             tables=tuple(extra),
             related=related(extra, "this table"),
-            certain=True,
         )
     if demand.root_or_leaf:
         yield from _roots_with_leaves(subject)
@@ -95,7 +94,6 @@ def _unlisted(subject: Subject) -> Iterator[Violation]:
             help=f"ALTER PUBLICATION {name} ADD TABLE {table_name(session, missing[0])}",
             tables=tuple(missing),
             related=related(missing, "this table"),
-            certain=True,
         )
     yield from _unknown(subject)
 
@@ -131,7 +129,6 @@ def _required(subject: Subject, demand: Members) -> Iterator[Violation]:
                 f"{table_name(session, missing[0])}",
                 tables=(missing[0],),
                 related=related(missing, "this table"),
-                certain=True,
             )
         elif not rows and not demand.if_created and not subject.publication.all_tables:
             yield Violation(
@@ -157,7 +154,6 @@ def _roots_with_leaves(subject: Subject) -> Iterator[Violation]:
                 help=f"ALTER PUBLICATION {name} DROP TABLE {table_name(subject.context.session, leaf)}",
                 tables=(leaf, root),
                 place=entry.place,
-                certain=True,
             )
 
 
@@ -173,7 +169,6 @@ def kinds(subject: Subject, demand: Kinds) -> Iterator[Violation]:
                 help=_kind_help(subject, kind, name),
                 tables=tuple(tables),
                 related=first_places([(row.place, _KIND_WORDS[kind]) for row in tables if row.place is not None]),
-                certain=True,
             )
 
 
@@ -235,7 +230,6 @@ def alone(subject: Subject, demand: Alone) -> Iterator[Violation]:
         yield Violation(
             message=f"{name} is also read by {others}",
             help="create a publication for each consumer",
-            certain=True,
         )
     if demand.rewrites:
         narrowed = [entry for entry in subject.entries if entry.filter is not None or entry.columns is not None]
@@ -247,5 +241,4 @@ def alone(subject: Subject, demand: Alone) -> Iterator[Violation]:
                 help=f"let {subject.consumer} create a publication of its own",
                 tables=tuple(rows),
                 place=narrowed[0].place,
-                certain=True,
             )

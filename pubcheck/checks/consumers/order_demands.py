@@ -28,7 +28,6 @@ def _slot(subject: Subject) -> Iterator[Violation]:
             message=f"the replication slot is older than {subject.name}",
             help="create the publication first, and then the slot",
             related=((slot, "the slot is created here"),),
-            certain=True,
         )
 
 
@@ -44,7 +43,6 @@ def _members(subject: Subject) -> Iterator[Violation]:
                 help="change the membership with ALTER PUBLICATION ... SET TABLE, or leave it as it is",
                 tables=(relation,),
                 place=place,
-                certain=True,
             )
 
 
@@ -62,7 +60,6 @@ def _columns(subject: Subject) -> Iterator[Violation]:
             help=f"let {subject.consumer} read the table again after this change",
             tables=(relation,),
             place=place,
-            certain=True,
         )
 
 
@@ -83,7 +80,6 @@ def _identity(subject: Subject) -> Iterator[Violation]:
             help="set the replica identity before the table is published",
             tables=tuple(rows),
             place=tables[0][1],
-            certain=True,
         )
 
 
@@ -97,7 +93,6 @@ def _comment(subject: Subject) -> Iterator[Violation]:
             message=f"{subject.name} is altered, and no COMMENT ON PUBLICATION follows",
             help=f"COMMENT ON PUBLICATION {identifier(name)} IS '...'",
             place=altered,
-            certain=True,
         )
 
 

@@ -24,13 +24,11 @@ def publication_name(subject: Subject, demand: Name) -> Iterator[Violation]:
             message=f'{subject.name} has another name than "{wanted}"',
             help=f"ALTER PUBLICATION {identifier(name)} RENAME TO {identifier(wanted)}"
             + ("" if demand.equals else f", or configure {subject.consumer} with this name"),
-            certain=True,
         )
     elif demand.pattern and not re.search(demand.pattern, name):
         yield Violation(
             message=f"the name of {subject.name} does not match {demand.pattern}",
             help=f"rename it: ALTER PUBLICATION {identifier(name)} RENAME TO ...",
-            certain=True,
         )
 
 
@@ -52,7 +50,6 @@ def scope(subject: Subject, demand: PublicationScope) -> Iterator[Violation]:
         yield Violation(
             message=f"{subject.name} is {' and '.join(wrong)}",
             help=f"drop the publication and create it {allowed}",
-            certain=True,
         )
 
 
@@ -70,12 +67,9 @@ def operations(subject: Subject, demand: Operations) -> Iterator[Violation]:
             message=f"{subject.name} does not publish {listed(missing)}",
             help=advice,
             operation=missing[0],
-            certain=True,
         )
     if extra:
-        yield Violation(
-            message=f"{subject.name} publishes {listed(extra)}", help=advice, operation=extra[0], certain=True
-        )
+        yield Violation(message=f"{subject.name} publishes {listed(extra)}", help=advice, operation=extra[0])
 
 
 @evaluates("PUB904", ViaRoot)
@@ -93,7 +87,6 @@ def via_root(subject: Subject, demand: ViaRoot) -> Iterator[Violation]:
         help=f"ALTER PUBLICATION {identifier(publication.name)} SET (publish_via_partition_root = {value})",
         tables=roots,
         related=first_places([(row.place, "a partitioned table") for row in roots if row.place is not None]),
-        certain=True,
     )
 
 
@@ -107,7 +100,6 @@ def majors(subject: Subject, demand: Majors) -> Iterator[Violation]:
         yield Violation(
             message=f"{subject.name} is on PostgreSQL {major}, and {subject.consumer} reads {' '.join(supported)}",
             help="use another version of the server or of the consumer",
-            certain=True,
         )
 
 
@@ -123,5 +115,4 @@ def unread(subject: Subject, demand: Unread) -> Iterator[Violation]:
         yield Violation(
             message=f"{subject.name} {listed(parts)}",
             help=f"choose tables, rows and columns in the configuration of {subject.consumer}",
-            certain=True,
         )

@@ -82,7 +82,6 @@ def identity(subject: Subject, demand: ReplicaIdentity) -> Iterator[Violation]:
             tables=tuple(tables),
             related=related(tables, f"has {IDENTITY_WORDS[kind]}"),
             cause=_NO_KEY if kind == "keyless" and "default" in demand.allow else "",
-            certain=True,
         )
 
 
@@ -180,7 +179,6 @@ def key(subject: Subject, demand: Key) -> Iterator[Violation]:
                 tables=tuple(tables),
                 related=related(tables, lack),
                 cause=_NO_KEY if tables is keyless and "primary key" in demand.accept else "",
-                certain=True,
             )
 
 
@@ -208,7 +206,6 @@ def generated(subject: Subject, demand: GeneratedColumns) -> Iterator[Violation]
         tables=tables,
         columns=tuple(name for _, name in columns),
         related=related(tables, "has a generated column"),
-        certain=True,
     )
 
 
@@ -230,7 +227,6 @@ def names(subject: Subject, demand: Names) -> Iterator[Violation]:
                 tables=(table,),
                 columns=columns,
                 related=related([table], "this table"),
-                certain=True,
             )
     if "tables" in demand.distinct:
         for group in _equal_ignoring_case({subject.context.session.qualified(row): row for row in subject.names}):
@@ -240,7 +236,6 @@ def names(subject: Subject, demand: Names) -> Iterator[Violation]:
                 help="rename one of them",
                 tables=tuple(group),
                 related=related(group, "this table"),
-                certain=True,
             )
 
 
@@ -289,7 +284,6 @@ def types(subject: Subject, demand: Types) -> Iterator[Violation]:
             tables=tables,
             columns=tuple(column for _, column, _ in wrong),
             related=related(tables, "has such a column"),
-            certain=True,
         )
 
 
@@ -320,7 +314,6 @@ def owners(subject: Subject, demand: Privileges) -> Iterator[Violation]:
             f"{identifier(owner.name) if owner is not None else '...'}",
             tables=tuple(tables),
             related=related(tables, "has another owner"),
-            certain=True,
         )
 
 
@@ -342,5 +335,4 @@ def sets_identity(subject: Subject, demand: SetsIdentity) -> Iterator[Violation]
             help="set the same replica identity in the files",
             tables=tuple(tables),
             related=related(tables, "its replica identity is altered"),
-            certain=True,
         )

@@ -17,6 +17,17 @@ class Token(Struct, frozen=True):
     name: str
 
 
+def tokens_of(text: bytes) -> list[Token]:
+    """Return the tokens of a statement, without the semicolons at its end."""
+    listed = []
+    for kind, token, offset in tokens(text):
+        name = folded(token) if kind == "name" else ""
+        listed.append(Token(kind, token.decode(errors="replace").lower(), offset, offset + len(token), name))
+    while listed and listed[-1].word == ";":
+        listed.pop()
+    return listed
+
+
 class Item(Struct, frozen=True):
     """The tokens between two commas. ``before`` is the offset of the comma before them, or their own start."""
 
@@ -37,18 +48,7 @@ class RefusedStatement:
 
     def __init__(self, session: Session, error: ServerError, text: bytes) -> None:
         self.session, self.error, self.text = session, error, text
-        self.tokens = [
-            Token(
-                kind,
-                token.decode(errors="replace").lower(),
-                offset,
-                offset + len(token),
-                folded(token) if kind == "name" else "",
-            )
-            for kind, token, offset in tokens(text)
-        ]
-        while self.tokens and self.tokens[-1].word == ";":
-            self.tokens.pop()
+        self.tokens = tokens_of(text)
         self.culprit = error.culprit or 0
 
     def word(self, index: int) -> str:

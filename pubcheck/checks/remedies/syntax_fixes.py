@@ -5,35 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
+from pubcheck.checks.remedies.refused_statement import Token, tokens_of
 from pubcheck.checks.remedies.statement_fixes import Change, StatementFix
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
-from pubcheck.postgres.tokens import folded, tokens
 from pubcheck.rulebook import fixer
-
-
-class _Token(Struct, frozen=True):
-    word: str
-    start: int
-    end: int
-    name: str
 
 
 @fixer("PUB101", "PUB102", "PUB103")
 def correction(sql: str) -> StatementFix | None:
     """Return a fix, which the grammar accepts, for a statement that it refuses; None if none is clear."""
     data = sql.encode(errors="surrogatepass")
-    words = [
-        _Token(
-            token.decode(errors="replace").lower(), offset, offset + len(token), folded(token) if kind == "name" else ""
-        )
-        for kind, token, offset in tokens(data)
-    ]
-    while words and words[-1].word == ";":
-        words.pop()
+    words = tokens_of(data)
     for propose in _PROPOSALS:
         proposal = propose(words, data)
         if proposal is not None and _is_accepted(applied(proposal, sql), proposal):
@@ -66,11 +50,11 @@ _WITHIN = re.compile(
 )
 
 
-def _words(words: Sequence[_Token], index: int, count: int) -> str:
+def _words(words: Sequence[Token], index: int, count: int) -> str:
     return " ".join(token.word for token in words[index : index + count])
 
 
-def _beta(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _beta(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """FOR ALL TABLES IN SCHEMA, the syntax of a beta version of PostgreSQL 15."""
     edits = tuple(
         (token.start, words[index + 1].start, "")
@@ -83,7 +67,7 @@ def _beta(words: Sequence[_Token], data: bytes) -> StatementFix | None:
 _BEFORE = ("for", "add", "set", "drop", ",")
 
 
-def _plural(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _plural(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """TABLES before names of tables; safe where it begins the list, for after another kind it may be one of these."""
     places = [
         index
@@ -95,7 +79,7 @@ def _plural(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     return StatementFix("Write TABLE", edits, all(words[index - 1].word != "," for index in places)) if edits else None
 
 
-def _singular(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _singular(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """TABLE IN SCHEMA."""
     edits = tuple(
         (token.start, token.end, _like("tables", data, token))
@@ -105,7 +89,7 @@ def _singular(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     return StatementFix("Write TABLES IN SCHEMA", edits) if edits else None
 
 
-def _schema(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _schema(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """SCHEMA before names of schemas; not quite certain after SET, where SET SCHEMA is a command of other objects."""
     places = [
         index
@@ -122,7 +106,7 @@ def _schema(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     return StatementFix("Write TABLES IN SCHEMA", edits, safe) if edits else None
 
 
-def _no_kind(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _no_kind(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """A name right after FOR, ADD, SET or DROP: of a table, most likely."""
     if len(words) < 5 or words[1].word != "publication" or words[3].word not in _BEFORE:
         return None
@@ -138,7 +122,7 @@ _KINDS = re.compile(
 """Words for kinds of objects, which are unlikely to be meant as the name of a table."""
 
 
-def _other_kind(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _other_kind(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """Tables listed after TABLES IN SCHEMA, and CURRENT_SCHEMA after TABLE.
 
     An entry without a keyword is of the kind of the entry before it.
@@ -161,7 +145,7 @@ def _other_kind(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     return StatementFix(title, tuple(edits)) if edits else None
 
 
-def _filter(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _filter(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """WHERE without parentheses around the whole row filter. DROP allows no filter at all."""
     if _words(words, 3, 1) == "drop":
         return None
@@ -182,10 +166,10 @@ def _filter(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     return StatementFix("Put parentheses around the row filter", tuple(edits)) if edits else None
 
 
-_END = _Token("", 0, 0, "")
+_END = Token("", "", 0, 0, "")
 
 
-def _is_group(words: Sequence[_Token]) -> bool:
+def _is_group(words: Sequence[Token]) -> bool:
     """Return whether one pair of parentheses encloses all of these tokens."""
     depth = 0
     for index, token in enumerate(words):
@@ -195,12 +179,12 @@ def _is_group(words: Sequence[_Token]) -> bool:
     return False
 
 
-def _like(word: str, data: bytes, token: _Token) -> str:
+def _like(word: str, data: bytes, token: Token) -> str:
     """A keyword in the case in which the one it replaces is."""
     return word.upper() if data[token.start : token.end].isupper() else word
 
 
-def _if_not_exists(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _if_not_exists(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """CREATE PUBLICATION IF NOT EXISTS."""
     if _words(words, 0, 5) != "create publication if not exists" or len(words) < 6:
         return None
@@ -208,7 +192,7 @@ def _if_not_exists(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     return _block("Create it in a DO block that ignores duplicate_object", statement, "duplicate_object", words)
 
 
-def _or_replace(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _or_replace(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """CREATE OR REPLACE PUBLICATION."""
     if _words(words, 0, 4) != "create or replace publication" or len(words) < 5 or not words[4].name:
         return None
@@ -218,7 +202,7 @@ def _or_replace(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     return StatementFix("Drop it before creating it", ((words[0].start, words[-1].end, text),), safe=False)
 
 
-def _member_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _member_if(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """ALTER PUBLICATION ... ADD TABLE IF NOT EXISTS or DROP TABLE IF EXISTS, of one table: with more, all or none."""
     if _words(words, 0, 2) != "alter publication" or len(words) < 8:
         return None
@@ -235,7 +219,7 @@ def _member_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     return _block(f"Do it in a block that skips a table {table_kind}", statement, condition, words)
 
 
-def _alter_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _alter_if(words: Sequence[Token], data: bytes) -> StatementFix | None:
     """ALTER PUBLICATION IF EXISTS."""
     if _words(words, 0, 4) != "alter publication if exists" or len(words) < 6 or not words[4].name:
         return None
@@ -249,7 +233,7 @@ def _alter_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     return StatementFix(title, ((words[0].start, words[-1].end, text),), safe=False)
 
 
-def _lists_several(words: Sequence[_Token]) -> bool:
+def _lists_several(words: Sequence[Token]) -> bool:
     depth = 0
     for token in words:
         depth += (token.word == "(") - (token.word == ")")
@@ -258,13 +242,13 @@ def _lists_several(words: Sequence[_Token]) -> bool:
     return False
 
 
-def _block(title: str, statement: bytes, condition: str, words: Sequence[_Token]) -> StatementFix:
+def _block(title: str, statement: bytes, condition: str, words: Sequence[Token]) -> StatementFix:
     inner = statement[words[0].start :].decode(errors="surrogatepass")
     text = f"DO $pubcheck$\nBEGIN\n  {inner};\nEXCEPTION WHEN {condition} THEN NULL;\nEND\n$pubcheck$"
     return StatementFix(title, ((words[0].start, words[-1].end, text),), safe=False)
 
 
-def _keyword(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _keyword(words: Sequence[Token], data: bytes) -> StatementFix | None:
     misspelt = misspelt_keyword([token.word for token in words[:2]])
     if misspelt is None:
         return None

@@ -24,7 +24,6 @@ def wal_level(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]
             f"{listed(quoted(publications), 'publication')}",
             f"set wal_level = {enough[-1]} and restart the server",
             publications=tuple(publications),
-            certain=True,
         )
 
 
@@ -59,7 +58,7 @@ def used_up(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
     )
     for setting, full, message, help in limits:
         if full:
-            yield about(context, "PUB861", f"setting {setting}", message, help, certain=True)
+            yield about(context, "PUB861", f"setting {setting}", message, help)
 
 
 def _all(limit: int, noun: str) -> str:

@@ -56,7 +56,7 @@ def about(
     message: str,
     help: str,
     *,
-    certain: bool,
+    certain: bool = True,
     **details: Unpack[Details],
 ) -> RuleFinding:
     """Return a finding at an object of the server, such as ``slot crm``."""

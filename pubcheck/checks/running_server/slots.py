@@ -27,7 +27,6 @@ def lost(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
                 f"slot {slot.name}",
                 f'slot "{slot.name}" is lost{reason}: the server refuses to read from it, and nothing brings it back',
                 "drop the slot and create the subscription again, with a new copy of its tables",
-                certain=True,
             )
 
 
@@ -55,7 +54,6 @@ def nearly_lost(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFindin
                 f'slot "{slot.name}" is lost {when} unless its reader catches up: it is '
                 f"{size_text(slot.held or 0)} behind",
                 "start its reader or remove what holds it up; until then raise max_slot_wal_keep_size and reload",
-                certain=True,
             )
 
 
@@ -76,7 +74,6 @@ def inactive(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
             f"all that follows {until}",
             f"start its reader; if there is none any more, SELECT pg_drop_replication_slot('{slot.name}')",
             severity="warning" if slot.wal_status == "extended" else None,
-            certain=True,
         )
 
 
@@ -90,7 +87,6 @@ def unlimited(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]
             "setting max_slot_wal_keep_size",
             "max_slot_wal_keep_size is -1: a slot that nobody reads holds WAL until the disk is full",
             "set a limit that leaves room on the disk, and reload: a slot that reaches it is lost, the server goes on",
-            certain=True,
         )
 
 

@@ -26,7 +26,6 @@ def disabled(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
             f'subscription "{name}" is disabled{reason}: it receives nothing, and its slot holds WAL on the publisher',
             f"{'fix the error in the server log, then ' if by_error else ''}"
             f"ALTER SUBSCRIPTION {identifier(name)} ENABLE, or drop it",
-            certain=True,
         )
 
 
@@ -75,7 +74,6 @@ def not_ready(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]
             else "the tables may hold a part of the rows or none; fix the error in the server log and enable the "
             "subscription, which copies them",
             severity="note" if works else None,
-            certain=True,
         )
 
 

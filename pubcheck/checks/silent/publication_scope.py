@@ -34,7 +34,7 @@ def _about(
     related: tuple[tuple[Place, str], ...] = (),
     columns: tuple[str, ...] = (),
     severity: Severity | None = None,
-    certain: bool,
+    certain: bool = True,
 ) -> Iterator[RuleFinding]:
     place = place or context.place_of(publication)
     if place is not None:
@@ -93,7 +93,6 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
                 "drop it from the publication",
                 place=entry.place,
                 relations=[relation],
-                certain=True,
             )
     for schema in catalog.publication_namespaces.values():
         if schema.namespace == INFORMATION_SCHEMA:
@@ -104,7 +103,6 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
                 "the schema information_schema is accepted, but none of its tables is ever published",
                 "drop it from the publication",
                 place=schema.place,
-                certain=True,
             )
 
 
@@ -130,7 +128,6 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
                 "make them permanent (ALTER TABLE ... SET LOGGED) if the subscriber needs them",
                 relations=[row for row, _ in missing],
                 related=first_places([(row.place, reason) for row, reason in missing if row.place is not None]),
-                certain=True,
             )
 
 
@@ -146,7 +143,6 @@ def sequences_not_streamed(context: RuleContext) -> Iterator[RuleFinding]:
                 f'publication "{publication.name}" does not send what nextval and setval do: the subscriber\'s '
                 "sequences keep the values of the last CREATE SUBSCRIPTION or REFRESH SEQUENCES",
                 "before a switch-over run ALTER SUBSCRIPTION ... REFRESH SEQUENCES, after the publisher's last write",
-                certain=True,
             )
 
 
@@ -177,7 +173,6 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
                     "sequences and materialized views are not replicated, nor are DDL and large objects",
                     "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
                     relations=missing,
-                    certain=True,
                 )
         yield from _foreign_keys(context, publication, keys)
 
@@ -209,7 +204,6 @@ def _foreign_keys(
             "the subscriber does not check them",
             "publish the referenced tables as well, or drop the foreign keys on the subscriber",
             relations=[source for source, _ in references],
-            certain=True,
         )
 
 
@@ -225,7 +219,6 @@ def publishes_nothing(context: RuleContext) -> Iterator[RuleFinding]:
                 f'publication "{publication.name}" publishes no operation: a subscriber gets the initial copy and then '
                 "nothing",
                 f"ALTER PUBLICATION {identifier(publication.name)} SET (publish = 'insert, update, delete, truncate')",
-                certain=True,
             )
 
 
@@ -243,7 +236,7 @@ def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
                 f'publication "{name}" publishes updates but not inserts: updates of rows that came after the initial '
                 "copy are skipped by the subscriber"
             )
-            yield from _about(context, "PUB803", publication, message, "publish insert as well", certain=True)
+            yield from _about(context, "PUB803", publication, message, "publish insert as well")
             continue
         unpublished = [action for action in ("insert", "delete") if not getattr(publication, action)]
         message = (
@@ -261,7 +254,6 @@ def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
             relations=[filtered.relation],
             related=((filtered.entry.place, "the filtered table"),),
             severity="warning",
-            certain=True,
         )
 
 
@@ -291,7 +283,6 @@ def upper_case_names(context: RuleContext) -> Iterator[RuleFinding]:
             f"quotes {result}",
             "name it in lower case, or write the quotes into the client's option: publication_names "
             f"{quote_literal(in_quotes(name))}",
-            certain=True,
         )
 
 
@@ -332,7 +323,6 @@ def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
                 publication,
                 f'publication "{name}" does not publish inserts, but the initial copy still copies all rows',
                 "subscribe WITH (copy_data = false) if the rows are not wanted",
-                certain=True,
             )
         entries = [catalog.publication_rels[oid] for oid in catalog.members_of.get(publication.oid)]
         narrowed = [entry for entry in entries if entry.filter is not None or entry.columns is not None]
@@ -347,7 +337,6 @@ def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
                 "subscribe with 15 or later, or WITH (copy_data = false)",
                 place=narrowed[0].place,
                 relations=[catalog.relations[entry.relation] for entry in narrowed],
-                certain=True,
             )
 
 
@@ -384,7 +373,6 @@ def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
             relations=[row for row, _ in columns],
             related=first_places([(row.place, f'"{name}"') for row, name in columns if row.place is not None]),
             columns=tuple(name for _, name in columns),
-            certain=True,
         )
 
 

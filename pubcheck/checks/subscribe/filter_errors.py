@@ -29,7 +29,6 @@ _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
 def evaluated_part(session: Session, relation: Relation, expr: Expr) -> Expr:
     """Return the filter without the parts that are evaluated on no row; all of it where that is not known, or where
     the server fails before it looks at any row."""
-    # Loaded only where a part of a filter can fail.
     from pubcheck.postgres.analysis.row_filter import parse_state
     from pubcheck.postgres.executor.planner_folding import planned
 

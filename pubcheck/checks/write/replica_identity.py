@@ -80,7 +80,6 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, tuple[Refusal,
     if not any(causes):
         # Most tables: nothing is wrong with any of their publications.
         return {}
-    # Loaded only where a write is refused.
     from pubcheck.checks.write.server_order import Line
 
     line = Line(publications, causes, overwrites=catalog.major.publish_generated_columns)

@@ -376,7 +376,6 @@ def _reads(session: Session, name: str, node: Node, targets: list[_WriteTarget],
 
 def _ill_typed(session: Session, target: _WriteTarget, enclosing_block: str) -> bool:
     """Return whether the server certainly refuses a statement for its types or values."""
-    # Loaded only where a write is refused.
     from pubcheck.postgres.executor.dml import analyze_write
 
     row = session.find_relation(target.target)

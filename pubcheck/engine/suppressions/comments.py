@@ -128,7 +128,6 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Con
 
 def _consumers(start: int, end: int, written: str, offset: int) -> Iterator[ConsumerComment | Unclear]:
     """Read the consumers that a comment names."""
-    # Loaded only for such comments.
     from pubcheck.consumers.options import UnknownName, WrongValue, use_of
 
     uses = []

@@ -60,7 +60,6 @@ class _IgnoredByFile:
         return diagnostic.rule.startswith(codes) if codes else False
 
     def _of(self, label: str) -> Iterator[str]:
-        # Loaded only where the configuration ignores by file.
         from pathspec import GitIgnoreSpec
 
         path = label

@@ -60,7 +60,6 @@ def publication_table(loading: Loading, row: records.PublicationTable, number: i
 
 
 def _filter(loading: Loading, row: records.PublicationTable, table: Relation, number: int) -> Filter:
-    # Loaded only where there are filters.
     from pubcheck.postgres.analysis.row_filter import read_filter
 
     tree = loading.expressions.fresh_tree(row.filter)
