@@ -10,8 +10,7 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.engine.linter import Linter
-from pubcheck.engine.platform_objects import platform_of
-from pubcheck.engine.unit import Unit
+from pubcheck.engine.unit import Unit, platform_of
 from pubcheck.lint_files import lint_files
 from pubcheck.source import Source
 

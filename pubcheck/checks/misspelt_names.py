@@ -11,7 +11,7 @@ in a plural, capitals or underscores are read as the same name. So is the same n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, TEMPORARY, Catalog
@@ -162,3 +162,18 @@ def is_slip(first: str, second: str) -> bool:
     if shorter[index + 2 :] == longer[index + 2 :] and shorter[index : index + 2] == longer[index : index + 2][::-1]:
         return True
     return len(longer) > 5 and shorter[index + 1 :] == longer[index + 1 :]
+
+
+_VERBS = ("create", "alter", "drop")
+
+
+def misspelt_keyword(words: Sequence[str]) -> tuple[int, str] | None:
+    """Return which of a statement's words is misspelt, and its correction; None for neither or both."""
+    if len(words) < 2:
+        return None
+    verb, kind = words[:2]
+    if verb in _VERBS and kind != "publication" and is_slip(kind, "publication"):
+        return 1, "publication"
+    if kind == "publication" and verb not in _VERBS:
+        return next(((0, right) for right in _VERBS if is_slip(verb, right)), None)
+    return None

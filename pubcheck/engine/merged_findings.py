@@ -1,12 +1,14 @@
-"""Merge the findings of all majors."""
+"""The findings of a unit for its report: those of all majors as one, and at the statements that they are about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from pubcheck.diagnostics import Diagnostic
+from pubcheck.diagnostics import Diagnostic, Span, StatementRef
+from pubcheck.statement_index import Statements
 
 
 def without_repeated_notes(diagnostics: list[Diagnostic]) -> Iterator[Diagnostic]:
@@ -36,3 +38,28 @@ def merged(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         key = replace(diagnostic, postgres=())
         majors_of[key] = tuple(sorted({*majors_of.get(key, ()), *diagnostic.postgres}))
     return [replace(key, postgres=majors) for key, majors in majors_of.items()]
+
+
+def at_statements(diagnostics: Iterable[Diagnostic], statements: Statements) -> Iterator[Diagnostic]:
+    """Yield findings; those at an object of a database that point at a statement of a file, too, at that statement: it
+    is what the user can change, and what a report that needs a file and a line can show."""
+    for diagnostic in diagnostics:
+        cause = diagnostic.span
+        span = next((span for span in diagnostic.related if span.source.listing is None), None)
+        if cause.source.listing is None or span is None:
+            yield diagnostic
+            continue
+        others = tuple(other for other in diagnostic.related if other is not span)
+        yield replace(
+            diagnostic,
+            span=span,
+            related=(replace(cause, message="the object that this finding is about"), *others),
+            statement=_statement(span, statements),
+        )
+
+
+def _statement(span: Span, statements: Statements) -> StatementRef | None:
+    number = next(number for number, source in enumerate(statements.sources) if source is span.source)
+    starts, _ = statements.bounds(number)
+    index = bisect_right(starts, span.start) - 1
+    return StatementRef(span.source, index, starts[index]) if index >= 0 else None

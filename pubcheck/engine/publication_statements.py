@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
+from pubcheck.checks.misspelt_names import misspelt_keyword
 from pubcheck.postgres.parse import SyntaxRefused
 from pubcheck.postgres.tokens import tokens
 

@@ -15,11 +15,10 @@ from pubcheck.engine.dump_major import majors_of
 from pubcheck.engine.includes import included_source
 from pubcheck.engine.merged_findings import merged, without_repeated_notes
 from pubcheck.engine.parsed_statements import UNPARSED, is_parsed
-from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.statement_runner import StatementRunner, end, skip
 from pubcheck.engine.suppressions import may_hold_comments
-from pubcheck.engine.unit import REPLICATED
+from pubcheck.engine.unit import REPLICATED, platform_of
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.engine.unknown_names import MISSING
 from pubcheck.faults import Fault, Faults
@@ -123,7 +122,7 @@ class Run:
         )
         useful = [diagnostic for diagnostic in chosen if not self._is_irrelevant(diagnostic)]
         if any(source.listing is not None for source in self.unit.sources):
-            from pubcheck.engine.database_findings import at_statements
+            from pubcheck.engine.merged_findings import at_statements
 
             useful = list(at_statements(useful, self.statements))
         return tuple(sorted(without_repeated_notes(useful), key=Diagnostic.sort_key))

@@ -62,25 +62,20 @@ _CHARACTER = r"'(?:[^'\\\n]|\\[^\n]{1,10}?)'"
 _PHP_OUTSIDE = r"\?>(?:[^<]++|<(?!\?))*+|\A(?:[^<]++|<(?!\?))++"
 _RUST_NESTED = r"/\*(?:[^*/]++|\*(?!/)|/(?!\*))*+(?:\*/)?+"
 
+_PYTHON_PREFIXES = (
+    (r"(?ai:(?<!\w)(?:rf|fr|rt|tr))", "none", "brace"),
+    (r"(?ai:(?<!\w)[ft])", "python", "brace"),
+    (r"(?ai:(?<!\w)(?:r|rb|br))", "none", ""),
+    ("", "python", ""),
+)
+"""The prefixes of Python's literals, with how these escape, and their holes."""
 PYTHON = Language(
     r"\#[^\n]*+",
-    (
-        Form(r'(?ai:(?<!\w)(?:rf|fr|rt|tr))"""', '"""', "none", "brace"),
-        Form(r"(?ai:(?<!\w)(?:rf|fr|rt|tr))'''", "'''", "none", "brace"),
-        Form(r'(?ai:(?<!\w)[ft])"""', '"""', "python", "brace"),
-        Form(r"(?ai:(?<!\w)[ft])'''", "'''", "python", "brace"),
-        Form(r'(?ai:(?<!\w)(?:r|rb|br))"""', '"""', "none"),
-        Form(r"(?ai:(?<!\w)(?:r|rb|br))'''", "'''", "none"),
-        Form('"""', '"""', "python"),
-        Form("'''", "'''", "python"),
-        Form(r'(?ai:(?<!\w)(?:rf|fr|rt|tr))"', '"', "none", "brace", lines=False),
-        Form(r"(?ai:(?<!\w)(?:rf|fr|rt|tr))'", "'", "none", "brace", lines=False),
-        Form(r'(?ai:(?<!\w)[ft])"', '"', "python", "brace", lines=False),
-        Form(r"(?ai:(?<!\w)[ft])'", "'", "python", "brace", lines=False),
-        Form(r'(?ai:(?<!\w)(?:r|rb|br))"', '"', "none", lines=False),
-        Form(r"(?ai:(?<!\w)(?:r|rb|br))'", "'", "none", lines=False),
-        Form('"', '"', "python", lines=False),
-        Form("'", "'", "python", lines=False),
+    tuple(
+        Form(prefix + quotes, quotes, escapes, holes, lines=len(quotes) > 1)
+        for both in (('"""', "'''"), ('"', "'"))
+        for prefix, escapes, holes in _PYTHON_PREFIXES
+        for quotes in both
     ),
     r"\+",
     r"\s*+(?:\\\n\s*+)?(?:\+\s*+)?(?:\\\n\s*+)?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
+from pubcheck.checks.misspelt_names import misspelt_keyword
 from pubcheck.lexing.keywords import RESERVED
 from pubcheck.postgres.tokens import tokens
 from pubcheck.postgres.versions import NEWER_GRAMMAR

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
+from pubcheck.checks.misspelt_names import misspelt_keyword
 from pubcheck.checks.remedies.refused_statement import Token, tokens_of
 from pubcheck.checks.remedies.statement_fixes import Change, StatementFix
 from pubcheck.postgres.identifiers import identifier

@@ -6,8 +6,7 @@ import re
 
 from pubcheck.extract.frameworks.operations import Operations, Unreadable
 from pubcheck.extract.frameworks.project import Project
-from pubcheck.extract.frameworks.rails_tables import RENDERED
-from pubcheck.extract.frameworks.rails_writer import StatementWriter
+from pubcheck.extract.frameworks.rails_tables import RENDERED, StatementWriter
 from pubcheck.extract.frameworks.ruby import Command, commands
 from pubcheck.words import word_set
 

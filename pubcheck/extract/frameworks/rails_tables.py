@@ -6,15 +6,46 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from pubcheck.extract.frameworks.operations import Unreadable, create_enum
+from pubcheck.extract.frameworks.operations import Operations, Sql, Unreadable, create_enum, qualified
+from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.rails_columns import Column, column_of, columns_of_reference, index_name, timestamps
 from pubcheck.extract.frameworks.ruby import Command
 from pubcheck.extract.frameworks.tokens import Value
 from pubcheck.postgres.identifiers import in_quotes
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
-if TYPE_CHECKING:
-    from pubcheck.extract.frameworks.rails_writer import StatementWriter
+
+class StatementWriter:
+    """Collects the statements of the command that is read."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.operations = Operations()
+        self.at = (0, 0)
+        """The place of the command that is read."""
+        self.pending: list[Sql] = []
+        """Its statements."""
+
+    def doubt(self, table: str) -> None:
+        self.operations.doubt(self.at[0], table)
+
+    def start(self, words: str, table: Value, after: str = "") -> Sql:
+        """Return a new statement about a table."""
+        sql = Sql(self.at).add(words).add(qualified(table.text()), table.place).add(after)
+        self.pending.append(sql)
+        return sql
+
+    def send(self, statement: str) -> None:
+        """A new statement without a table's name."""
+        self.pending.append(Sql(self.at).add(statement))
+
+    def unknown_type(self, name: str) -> None:
+        if name and ("", name) not in self.project.parts:
+            self.operations.doubt_type(self.at[0], name)
+
+    def add(self, sql: Sql, column: Column) -> None:
+        """Add the definition of a column."""
+        self.unknown_type(column.unknown)
+        sql.add(in_quotes(column.name), column.place).add(column.definition)
 
 
 def _truth(command: Command, name: str, default: bool = False) -> bool:
