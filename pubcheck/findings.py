@@ -30,6 +30,7 @@ from pubcheck.diagnostics import (
 )
 from pubcheck.rulebook import ADDRESS
 from pubcheck.source import LineIndex, Source
+from pubcheck.words import words
 
 SCHEMA_VERSION = 1
 
@@ -177,6 +178,12 @@ MOST_LINES = 6
 """Lines that an excerpt shows of one span: the first ones and the last."""
 
 
+_AS_IN_THE_DIAGNOSTIC = words("""
+    rule name phase severity certainty postgres message help object publication publications operation server notices
+    after after_count
+""")
+
+
 class Resolver:
     """Turns the diagnostics of a unit into findings; keeps one line index for each source. ``docs_url`` is where the
     pages of the rules are published (``url_of``)."""
@@ -195,14 +202,7 @@ class Resolver:
     def _finding(self, diagnostic: Diagnostic) -> Finding:
         line, column, end_line, end_column = self._place(diagnostic.span)
         entry = Entry(
-            rule=diagnostic.rule,
-            name=diagnostic.name,
-            phase=diagnostic.phase,
-            severity=diagnostic.severity,
-            certainty=diagnostic.certainty,
-            postgres=diagnostic.postgres,
-            message=diagnostic.message,
-            help=diagnostic.help,
+            **{field: getattr(diagnostic, field) for field in _AS_IN_THE_DIAGNOSTIC},
             path=diagnostic.span.source.label,
             line=line,
             column=column,
@@ -210,17 +210,9 @@ class Resolver:
             end_column=end_column,
             related=tuple(map(self._related, diagnostic.related)),
             statement=self._statement(diagnostic.statement) if diagnostic.statement else None,
-            object=diagnostic.object,
-            publication=diagnostic.publication,
-            publications=diagnostic.publications,
-            operation=diagnostic.operation,
-            server=diagnostic.server,
-            notices=diagnostic.notices,
             fixes=tuple(self._fix(fix) for fix in diagnostic.fixes),
             assumptions=tuple(map(self._assumption, diagnostic.assumptions)),
             url=url_of(self._docs_url, diagnostic.rule, diagnostic.name),
-            after=diagnostic.after,
-            after_count=diagnostic.after_count,
             consumer=diagnostic.claim or UNSET,
             database_object=self._object(diagnostic.span),
             live=_is_live(diagnostic.span),

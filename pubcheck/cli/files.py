@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import click
 import msgspec
-from msgspec import Struct
 
 from pubcheck import __version__
 from pubcheck.cli.app import Command, color_option, completes, use_color
@@ -73,45 +72,22 @@ def command(inputs: Inputs, format_: str, output: str | None, color: str) -> int
     return write_output(output, text, for_people=not as_json)
 
 
-class _File(Struct, frozen=True):
-    path: str
-    view: str
-    context: bool
-    problem: str | None
-
-
-class _Unit(Struct, frozen=True):
-    name: str
-    convention: str
-    reason: str
-    postgres: tuple[int, ...]
-    files: tuple[_File, ...]
-
-
-class _PassedOver(Struct, frozen=True):
-    path: str
-    reason: str
-
-
-class _Document(Struct, frozen=True):
-    pubcheck: str
-    schema_version: int
-    units: tuple[_Unit, ...]
-    passed_over: tuple[_PassedOver, ...]
-
-
 def _json(discovery: Discovery) -> Iterator[str]:
-    units = tuple(
-        _Unit(
-            unit.name,
-            unit.convention,
-            unit.reason,
-            unit.postgres,
-            tuple(_File(file.label, file.view, file.context, _problem(file)) for file in unit.files),
-        )
+    units = [
+        {
+            "name": unit.name,
+            "convention": unit.convention,
+            "reason": unit.reason,
+            "postgres": unit.postgres,
+            "files": [
+                {"path": file.label, "view": file.view, "context": file.context, "problem": _problem(file)}
+                for file in unit.files
+            ],
+        }
         for unit in discovery.units
-    )
-    document = _Document(__version__, 1, units, tuple(_PassedOver(*skipped_file) for skipped_file in discovery.skipped))
+    ]
+    skipped = [{"path": label, "reason": reason} for label, reason in discovery.skipped]
+    document = {"pubcheck": __version__, "schema_version": 1, "units": units, "passed_over": skipped}
     yield msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
