@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from pubcheck.cli.app import Command, NoInput, completes, fail_on_assumed_option, fail_on_option
 from pubcheck.cli.input_options import config_option, configured
@@ -17,6 +18,32 @@ from pubcheck.spark.paths import local_path
 
 if TYPE_CHECKING:
     from pubcheck.spark.inputs import Input
+
+
+class AuditRequest(Struct, frozen=True, kw_only=True):
+    """The options of the command that the job and its results depend on, by their names."""
+
+    output: str
+    run: str | None
+    since: str | None
+    retry_quarantine: bool
+    stream: bool
+    stream_interval: str | None
+    dry_run: bool
+    max_file_size: int
+    max_unit_size: int
+    unit_timeout: float
+    unit_memory: int
+    report: str | None
+    no_report: bool
+    exports: tuple[tuple[str, str], ...]
+    merge_into: str | None
+    survey: bool
+    quiet: bool
+
+    @property
+    def streams(self) -> bool:
+        return self.stream or self.stream_interval is not None
 
 
 def _size(value: str) -> int:
@@ -179,7 +206,6 @@ lint; other quarantined items do not fail a run.""",
 def command(
     config: Config,
     input_: str,
-    output: str,
     input_format: str,
     repo_column: str | None,
     path_column: str | None,
@@ -187,25 +213,10 @@ def command(
     commit_column: str | None,
     preset: str | None,
     options: tuple[tuple[str, str], ...],
-    since: str | None,
-    retry_quarantine: bool,
-    stream: bool,
-    stream_interval: str | None,
-    dry_run: bool,
-    run: str | None,
-    max_file_size: int,
-    max_unit_size: int,
-    unit_timeout: float,
-    unit_memory: int,
     master: str | None,
     remote: str | None,
     conf: tuple[tuple[str, str], ...],
-    report: str | None,
-    exports: tuple[tuple[str, str], ...],
-    merge_into: str | None,
-    survey: bool,
-    no_report: bool,
-    quiet: bool,
+    **job_options: Any,
 ) -> int:
     """Lint the units of many repositories and write the findings as Parquet tables and as an HTML report.
 
@@ -213,16 +224,33 @@ def command(
     replica identity) or quarantined (with the reason). A unit that crashes, takes too long or is too large does not
     affect the others.
     """
-    if run is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", run):
+    request = AuditRequest(**job_options)
+    if request.run is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", request.run):
         raise ConfigError(
-            f"--run: {run!r} is not a valid ID: use at most 100 letters, digits, dots, hyphens and underscores"
+            f"--run: {request.run!r} is not a valid ID: use at most 100 letters, digits, dots, hyphens and underscores"
         )
-    if report is not None and no_report:
+    if request.report is not None and request.no_report:
         raise click.UsageError("--report and --no-report cannot be combined")
-    if report is not None and not os.path.isdir(os.path.dirname(report) or "."):
-        raise click.FileError(report, "the folder does not exist")
-    if report is not None and os.path.isdir(report):
-        raise click.FileError(report, "it is a folder")
+    if request.report is not None and not os.path.isdir(os.path.dirname(request.report) or "."):
+        raise click.FileError(request.report, "the folder does not exist")
+    if request.report is not None and os.path.isdir(request.report):
+        raise click.FileError(request.report, "it is a folder")
+    _check_output(request.output)
+    check_installed("the audit")
+    if config.units and not request.quiet:
+        click.echo("pubcheck: ignoring [[unit]]: it applies to one repository, not to a corpus", err=True)
+    columns = (repo_column, path_column, content_column, commit_column)
+    source = _input(input_, input_format, columns, preset, dict(options), config)
+
+    from pubcheck.cli.audit_run import run_audit
+
+    if request.streams:
+        _check_stream(request, input_format)
+    return run_audit(request, source, config, master, remote, dict(conf))
+
+
+def _check_output(output: str) -> None:
+    """Raise ConfigError for a folder that Spark cannot write to."""
     if not local_path(output).removeprefix("file://"):
         raise ConfigError("--output: missing folder")
     try:
@@ -231,43 +259,13 @@ def command(
         raise ConfigError(f"--output: {output!r} is not valid UTF-8; Spark requires UTF-8 paths") from None
     if os.path.isfile(local_path(output)):
         raise ConfigError(f"--output: {output} is a file, not a folder")
-    check_installed("the audit")
-    if config.units and not quiet:
-        click.echo("pubcheck: ignoring [[unit]]: it applies to one repository, not to a corpus", err=True)
-    columns = (repo_column, path_column, content_column, commit_column)
-    source = _input(input_, input_format, columns, preset, dict(options), config)
-
-    from pubcheck.cli.audit_run import AuditRequest, run_audit
-    from pubcheck.spark.lint_process import Limits
-
-    if stream or stream_interval:
-        _check_stream(input_format, since, retry_quarantine, dry_run)
-    request = AuditRequest(
-        output=output,
-        run=run,
-        since=since or ("latest" if retry_quarantine else None),
-        retry=retry_quarantine,
-        stream=stream or stream_interval is not None,
-        interval=stream_interval,
-        dry_run=dry_run,
-        largest_file=max_file_size,
-        largest_unit=max_unit_size,
-        limits=Limits(unit_timeout, unit_memory),
-        report=report,
-        no_report=no_report,
-        exports=exports,
-        merge_into=merge_into,
-        survey=survey,
-        quiet=quiet,
-    )
-    return run_audit(request, source, config, master, remote, dict(conf))
 
 
-def _check_stream(input_format: str, since: str | None, retry: bool, dry_run: bool) -> None:
+def _check_stream(request: AuditRequest, input_format: str) -> None:
     """Raise UsageError for options that do not go with --stream."""
     if input_format in ("files", "objects", "archives"):
         raise click.UsageError("--stream needs a table: name its kind with --input-format, such as parquet or delta")
-    if since or retry or dry_run:
+    if request.since or request.retry_quarantine or request.dry_run:
         raise click.UsageError("--stream cannot be combined with --since, --retry-quarantine or --dry-run")
 
 

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pubcheck.cli.app import FOUND, NoInput, complain, show
+from pubcheck.cli.audit import AuditRequest
 from pubcheck.cli.output_files import put
 from pubcheck.cli.spark import failed, failures, progress_of, reason
 from pubcheck.config import Config, ConfigError
@@ -38,27 +39,6 @@ from pubcheck.spark.views import NoMerge, merge_into
 if TYPE_CHECKING:
     from pubcheck.report.audit_document import Audit, Change
     from pubcheck.spark.inputs import InputSize
-
-
-class AuditRequest(Struct, frozen=True, kw_only=True):
-    """The options of the command that the job depends on."""
-
-    output: str
-    run: str | None
-    since: str | None
-    retry: bool
-    stream: bool
-    interval: str | None
-    dry_run: bool
-    largest_file: int
-    largest_unit: int
-    limits: Limits
-    report: str | None
-    no_report: bool
-    exports: tuple[tuple[str, str], ...]
-    merge_into: str | None
-    survey: bool
-    quiet: bool
 
 
 class _Written(Struct):
@@ -85,10 +65,10 @@ def run_audit(
             with progress_of(spark, quiet=request.quiet) as progress:
                 if request.dry_run:
                     progress("listing files")
-                    size = source.size(spark, request.largest_file)
+                    size = source.size(spark, request.max_file_size)
                     show([dry_run_line(size) + "\n"])
                     return 0
-                if request.stream:
+                if request.streams:
                     return _stream(spark, source, store, config, request, progress)
                 options = _options(request, store, source.name)
                 summary = audit(spark, source, store, Linter(config), options, progress, progress.counters)
@@ -119,14 +99,15 @@ def _show(summary: Summary, written: _Written, request: AuditRequest, config: Co
 
 
 def _options(request: AuditRequest, store: Store, input_name: str) -> Options:
+    since = request.since or ("latest" if request.retry_quarantine else None)
     return Options(
         # Another run may start in the same second.
         run=request.run or f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(4)}",
-        since=store.find(request.since, input_name) if request.since else None,
-        retry=request.retry,
-        largest_file=request.largest_file,
-        largest_unit=request.largest_unit,
-        limits=request.limits,
+        since=store.find(since, input_name) if since else None,
+        retry=request.retry_quarantine,
+        largest_file=request.max_file_size,
+        largest_unit=request.max_unit_size,
+        limits=Limits(request.unit_timeout, request.unit_memory),
     )
 
 
@@ -148,7 +129,7 @@ def _stream(
     run = request.run or f"stream-{hashlib.sha256(source.name.encode()).hexdigest()[:8]}"
     options = replace(_options(request, store, source.name), run=run)
     linter = Linter(config)
-    last = stream(spark, source, store, linter, options, progress, interval=request.interval, on_run=on_run)
+    last = stream(spark, source, store, linter, options, progress, interval=request.stream_interval, on_run=on_run)
     if last is None and not request.quiet:
         show(["Nothing is new.\n"])
     return status
