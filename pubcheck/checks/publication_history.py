@@ -373,9 +373,7 @@ class History:
             above = catalog.relations.get(former.parents[0])
             if above is not None:
                 publications.update(
-                    publication.oid
-                    for publication in publications_of(catalog, above)
-                    if not out(catalog, publication.oid, above)
+                    row.oid for row in publications_of(catalog, above) if not out(catalog, row.oid, above)
                 )
         else:
             publications -= {oid for oid in publications if out(catalog, oid, former)}

@@ -96,10 +96,7 @@ def read_place(place: RepositoryPlace, config: Config, tops: dict[str, str | Non
     walked = walk(path, config, into=place.into, tops=tops)
     top, prefix_length = os.path.abspath(path), len(join(path, ""))
     prefix = join(top, "")
-    files = [
-        (prefix + file_path[prefix_length:], File(file_path, label_of(file_path), view=view_of(file_path)))
-        for file_path in walked.files
-    ]
+    files = [(prefix + path[prefix_length:], File(path, label_of(path), view=view_of(path))) for path in walked.files]
     files += [
         (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in walked.problems
     ]

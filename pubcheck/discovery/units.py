@@ -164,8 +164,7 @@ class _UnitCollector:
         top, prefix_length = os.path.abspath(path), len(join(path, ""))
         below = join(top, "")
         files = [
-            (below + walked_path[prefix_length:], File(walked_path, label_of(walked_path), view=view_of(walked_path)))
-            for walked_path in walked.files
+            (below + path[prefix_length:], File(path, label_of(path), view=view_of(path))) for path in walked.files
         ]
         if self._config.units:
             files = self._without_configured(path, files)

@@ -14,11 +14,7 @@ from pubcheck.statement_index import Statements
 def without_repeated_notes(diagnostics: list[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield the findings. The note that statements are in a program appears once per file, and only if a finding there
     is assumed."""
-    assumed = {
-        id(diagnostic.span.source)
-        for diagnostic in diagnostics
-        if diagnostic.certainty == "assumed" and diagnostic.rule != _NOT_SEEN
-    }
+    assumed = {id(row.span.source) for row in diagnostics if row.certainty == "assumed" and row.rule != _NOT_SEEN}
     reported = False
     for diagnostic in diagnostics:
         if diagnostic.rule != _OF_A_PROGRAM:

@@ -85,11 +85,7 @@ class Subscriptions:
             tuple(publications[oid].name for oid in first.publications),
             tuple(publications[oid].name for oid in first.overruled),
             None if first.arrives_as == first.relation else self.facts.name(first.arrives_as),
-            tuple(
-                self._sending(operation, filters, first)
-                for operation, filters in filters_by_operation
-                if filters is not None
-            ),
+            tuple(self._sending(name, filters, first) for name, filters in filters_by_operation if filters is not None),
             None if self._all_columns(first) else tuple(self._column_names(first)),
             tuple(publications[oid].name for oid in first.widened_by),
             None if first.conflict is None else first.conflict.server.message,

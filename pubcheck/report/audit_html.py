@@ -127,14 +127,7 @@ def _by_severity(all_rules: Sequence[Rule]) -> Iterator[_Plot]:
     for severity in reversed(SEVERITIES):
         rules = [rule for rule in all_rules if rule.severity == severity]
         if rules:
-            bars = [
-                Bar(
-                    f"{shown_rule.code} {shown_rule.name}",
-                    (shown_rule.certain, shown_rule.assumed),
-                    _href(shown_rule.code),
-                )
-                for shown_rule in rules
-            ]
+            bars = [Bar(f"{rule.code} {rule.name}", (rule.certain, rule.assumed), _href(rule.code)) for rule in rules]
             title = f"{severity.capitalize()}s by rule"
             if len(rules) > SHOWN:
                 title += f", the first {SHOWN} of {len(rules)}"

@@ -32,9 +32,7 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
         if platform is not None:
             # Who reads a platform's publication is the platform, which asks for no column by name.
             entries = [
-                published_entry
-                for published_entry in entries
-                if not platform.has_publication(catalog.publications[published_entry.publication].name)
+                entry for entry in entries if not platform.has_publication(catalog.publications[entry.publication].name)
             ]
         if new_name == former.name or not entries or (column is not None and column.dropped):
             continue

@@ -108,11 +108,7 @@ def _near(candidate: UnitCandidate, other: UnitCandidate, *, together: bool = Fa
     ``together``."""
     mine, theirs = (unit.members[0].split("/")[:-1] for unit in (candidate, other))
     common = next(
-        (
-            depth
-            for depth, (mine_part, their_part) in enumerate(zip(mine, theirs, strict=False))
-            if mine_part != their_part
-        ),
+        (depth for depth, (own, other) in enumerate(zip(mine, theirs, strict=False)) if own != other),
         None,
     )
     common = min(len(mine), len(theirs)) if common is None else common

@@ -97,9 +97,7 @@ def _applications(folder: str) -> Iterator[str]:
             break
     for place, folders, _ in os.walk(top):
         folders[:] = sorted(
-            subfolder
-            for subfolder in folders
-            if not subfolder.startswith(".") and subfolder not in (*INSTALLED, "site-packages")
+            name for name in folders if not name.startswith(".") and name not in (*INSTALLED, "site-packages")
         )
         if os.path.basename(place) == "migrations":
             yield place

@@ -99,11 +99,7 @@ def _ordered(tree: Tree, folder: str, names: list[str]) -> list[str]:
         waiting = [start]
         while waiting:
             current = waiting[-1]
-            unlisted = [
-                successor
-                for successor in after[current]
-                if successor in files and successor not in chain and successor not in waiting
-            ]
+            unlisted = [name for name in after[current] if name in files and name not in chain and name not in waiting]
             if unlisted:
                 waiting.append(unlisted[0])
             else:
