@@ -168,7 +168,7 @@ def _add_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments) -
     field = Field(writer.module, writer.module.text(name), written, writer.app, writer.module.place(name))
     model.fields[field.name] = field
     if field.column:
-        sql = writer.start(model, "ALTER TABLE ", writer.module.place(call.func)).add(table_sql(model.table))
+        sql = _alter(writer, call, model)
         _column(writer, sql.add(" ADD COLUMN "), model, field)
         _reference(writer, model, field)
     _joining(writer, model, field)
@@ -181,7 +181,7 @@ def _remove_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments
     model.uniques = {key: name for key, name in model.uniques.items() if field.name not in key}
     place = writer.module.place_of(arguments.get("name"))
     if field.column:
-        sql = writer.start(model, "ALTER TABLE ", writer.module.place(call.func)).add(table_sql(model.table))
+        sql = _alter(writer, call, model)
         sql.add(" DROP COLUMN ").add(in_quotes(field.column), place).add(" CASCADE")
     elif field.many and not field.through:
         sql = writer.start(model, "DROP TABLE ", writer.module.place(call.func))
@@ -235,9 +235,7 @@ def _alter_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments)
         sql.add(f" USING {in_quotes(field.column)}::{after}")
         _reference(writer, referrer, field)
     for referrer, field, name in joined:
-        sql = writer.start(referrer, "ALTER TABLE ", writer.module.place(call.func)).add(
-            table_sql(joining_table(referrer, field))
-        )
+        sql = _alter(writer, call, referrer, joining_table(referrer, field))
         sql.add(f" ALTER COLUMN {in_quotes(name)} TYPE {after} USING {in_quotes(name)}::{after}")
         _join(writer, referrer, field, name, model)
 
@@ -267,15 +265,14 @@ def _release_joined(writer: StatementWriter, call: ast.Call, model: Model) -> li
             sides = ((own, referrer is model), (far, key == (model.app, model.name)))
             for column in [column for column, concerned in sides if concerned and column in field.joined]:
                 released.append((referrer, field, column))
-                sql = writer.start(referrer, "ALTER TABLE ", writer.module.place(call.func))
-                sql.add(
-                    f"{table_sql(joining_table(referrer, field))} DROP CONSTRAINT {in_quotes(field.joined[column])}"
-                )
+                sql = _alter(writer, call, referrer, joining_table(referrer, field))
+                sql.add(f" DROP CONSTRAINT {in_quotes(field.joined[column])}")
     return released
 
 
-def _alter(writer: StatementWriter, call: ast.Call, model: Model) -> Sql:
-    return writer.start(model, "ALTER TABLE ", writer.module.place(call.func)).add(table_sql(model.table))
+def _alter(writer: StatementWriter, call: ast.Call, model: Model, table: str = "") -> Sql:
+    """Return the beginning of a statement that alters the table of a model, or one of its fields' tables."""
+    return writer.start(model, "ALTER TABLE ", writer.module.place(call.func)).add(table_sql(table or model.table))
 
 
 def _field(model: Model, name: str) -> Field:
@@ -297,7 +294,7 @@ def _rename_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments
     if field.column != before:
         _alter(writer, call, model).add(f" RENAME COLUMN {in_quotes(before)} TO ").add(in_quotes(field.column), place)
     elif field.many and not field.through and joining_table(model, field) != table:
-        sql = writer.start(model, "ALTER TABLE ", writer.module.place(call.func)).add(table_sql(table))
+        sql = _alter(writer, call, model, table)
         sql.add(" RENAME TO ").add(table_sql(joining_table(model, field)), place)
 
 
@@ -330,9 +327,7 @@ def _rename_column(writer: StatementWriter, call: ast.Call, model: Model, field:
     if old != new:
         if old in field.joined:
             field.joined[new] = field.joined.pop(old)
-        sql = writer.start(model, "ALTER TABLE ", writer.module.place(call.func)).add(
-            table_sql(joining_table(model, field))
-        )
+        sql = _alter(writer, call, model, joining_table(model, field))
         sql.add(f" RENAME COLUMN {in_quotes(old)} TO {in_quotes(new)}")
 
 
@@ -343,8 +338,7 @@ def _retable(writer: StatementWriter, call: ast.Call, model: Model, table: str, 
     model.table = table
     for old, new in zip(before, [table, *(joining_table(model, field) for field in fields)], strict=True):
         if old != new:
-            sql = writer.start(model, "ALTER TABLE ", writer.module.place(call.func)).add(table_sql(old))
-            sql.add(" RENAME TO ").add(table_sql(new), place)
+            _alter(writer, call, model, old).add(" RENAME TO ").add(table_sql(new), place)
 
 
 def _alter_model_table(writer: StatementWriter, call: ast.Call, arguments: _Arguments) -> None:
