@@ -7,43 +7,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 
 from pubcheck.cli.app import Command, NoInput, completes, fail_on_assumed_option, fail_on_option
 from pubcheck.cli.input_options import config_option, configured
-from pubcheck.cli.spark import check_installed, conf_option, master_option, pair, remote_option
+from pubcheck.cli.spark import AuditRequest, check_installed, conf_option, master_option, pair, remote_option
 from pubcheck.config import Config, ConfigError, read_size
 from pubcheck.discovery.walk import readable
 from pubcheck.spark.paths import local_path
 
 if TYPE_CHECKING:
     from pubcheck.spark.inputs import Input
-
-
-class AuditRequest(Struct, frozen=True, kw_only=True):
-    """The options of the command that the job and its results depend on, by their names."""
-
-    output: str
-    run: str | None
-    since: str | None
-    retry_quarantine: bool
-    stream: bool
-    stream_interval: str | None
-    dry_run: bool
-    max_file_size: int
-    max_unit_size: int
-    unit_timeout: float
-    unit_memory: int
-    report: str | None
-    no_report: bool
-    exports: tuple[tuple[str, str], ...]
-    merge_into: str | None
-    survey: bool
-    quiet: bool
-
-    @property
-    def streams(self) -> bool:
-        return self.stream or self.stream_interval is not None
 
 
 def _size(value: str) -> int:

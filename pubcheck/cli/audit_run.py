@@ -15,9 +15,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pubcheck.cli.app import FOUND, NoInput, complain, show
-from pubcheck.cli.audit import AuditRequest
 from pubcheck.cli.output_files import put
-from pubcheck.cli.spark import failed, failures, progress_of, reason
+from pubcheck.cli.spark import AuditRequest, failed, failures, progress_of, reason
 from pubcheck.config import Config, ConfigError
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.engine.linter import Linter

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from pubcheck.cli.app import complain
 
@@ -31,6 +32,32 @@ master_option = click.option(
 )
 remote_option = click.option("--remote", metavar="URL", help="Spark Connect server, such as sc://host.")
 conf_option = click.option("--conf", type=pair, multiple=True, metavar="K=V", help="Spark setting. Repeatable.")
+
+
+class AuditRequest(Struct, frozen=True, kw_only=True):
+    """The options of `pubcheck audit` that the job and its results depend on, by their names."""
+
+    output: str
+    run: str | None
+    since: str | None
+    retry_quarantine: bool
+    stream: bool
+    stream_interval: str | None
+    dry_run: bool
+    max_file_size: int
+    max_unit_size: int
+    unit_timeout: float
+    unit_memory: int
+    report: str | None
+    no_report: bool
+    exports: tuple[tuple[str, str], ...]
+    merge_into: str | None
+    survey: bool
+    quiet: bool
+
+    @property
+    def streams(self) -> bool:
+        return self.stream or self.stream_interval is not None
 
 
 def check_installed(feature: str) -> None:

@@ -190,7 +190,7 @@ class Run:
         """Return the number of statements in each source."""
         return tuple(len(self.statements.bounds(number)[0]) for number in range(len(self.unit.sources)))
 
-    def _load(self, number: int, source: Source) -> None:
+    def _load(self, number: int) -> None:
         """Take over the catalogs that a source lists."""
         from pubcheck.live.source import snapshots, statement
 
@@ -205,7 +205,7 @@ class Run:
         ``runs_itself``: whether it runs, None if unknown."""
         self._reached.add(number)
         if source.listing is not None:
-            self._load(number, source)
+            self._load(number)
             return
         splitter = Splitter(source, variables)
         if "\\if" in source.text or runs_itself is not True:

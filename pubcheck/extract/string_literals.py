@@ -310,12 +310,12 @@ class _Scanner:
                     self.dead.add(number)  # no other one of this form has an end either
                     return None, pos
                 return None, offset
-            end = self._hole_end(offset, opened, form.holes)
+            end = self._hole_end(offset, opened)
             if end > opened.end() or opened[0] == "$":
                 holes.append((offset, end))
             offset = max(end, opened.end())
 
-    def _hole_end(self, offset: int, opened: re.Match[str], holes: str) -> int:
+    def _hole_end(self, offset: int, opened: re.Match[str]) -> int:
         """Return the end of the expression that is opened there; where it has none, that of what opens it."""
         text = self.text
         if opened[0] == "$":
@@ -356,7 +356,7 @@ class _Scanner:
             opened = hole.search(self.text, offset, closing.start())
             if opened is None:
                 break
-            end = self._hole_end(opened.start(), opened, form.holes)
+            end = self._hole_end(opened.start(), opened)
             if end > opened.end() or opened[0] == "$":
                 holes.append((opened.start(), min(end, closing.start())))
             offset = max(end, opened.end())

@@ -116,7 +116,7 @@ def connect(conninfo: str) -> Iterator[Connection]:
     except ImportError:
         raise LiveError("reading a database needs psycopg: pip install 'pubcheck[live]'") from None
     options = _options(conninfo)
-    name = _name(conninfo, options)
+    name = _name(options)
     with _clear_errors(name):
         # Autocommit: the transaction is begun in one message with its settings. No statement is prepared, as poolers
         # of transactions may not know it in the next one.
@@ -129,7 +129,7 @@ def connect(conninfo: str) -> Iterator[Connection]:
 
 def display_name(conninfo: str) -> str:
     """Return a connection as reports show it, without user and password. Raises LiveError if libpq cannot read it."""
-    return _name(conninfo, _options(conninfo))
+    return _name(_options(conninfo))
 
 
 def _options(conninfo: str) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _options(conninfo: str) -> dict[str, Any]:
     return options
 
 
-def _name(conninfo: str, options: dict[str, Any]) -> str:
+def _name(options: dict[str, Any]) -> str:
     if "service" in options:
         return f"service={options['service']}"
     host = options.get("host") or options.get("hostaddr") or ""

@@ -44,7 +44,7 @@ def _load(loading: Loading) -> None:
     for group, loaders in zip(groups, _GROUPS, strict=True):
         for number, row in sorted(group, key=lambda numbered: numbered[1].oid):
             loading.number = number
-            loaders[type(row)](loading, row, number)
+            loaders[type(row)](loading, row)
     catalog.databases[server.database] = loading.refs.role(server.database_owner)
     for role in server.creators:
         catalog.database_acl.put((loading.refs.role(role) if role else 0, "C"), True)
@@ -57,7 +57,7 @@ def _load(loading: Loading) -> None:
     attached.follow_triggers(loading)
 
 
-_Loader = Callable[[Loading, Any, int], None]
+_Loader = Callable[[Loading, Any], None]
 _GROUPS: tuple[dict[type, _Loader], ...] = (
     {records.Schema: schemas.schema, records.Role: schemas.role, records.DefaultSetting: schemas.default_setting},
     {records.Extension: attached.extension},

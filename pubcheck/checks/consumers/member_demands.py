@@ -166,13 +166,13 @@ def kinds(subject: Subject, demand: Kinds) -> Iterator[Violation]:
             name = table_name(subject.context.session, tables[0])
             yield Violation(
                 message=f"{subject.name} has {_KIND_WORDS[kind]}: {listed(map(subject.context.name, tables))}",
-                help=_kind_help(subject, kind, name),
+                help=_kind_help(kind, name),
                 tables=tuple(tables),
                 related=first_places([(row.place, _KIND_WORDS[kind]) for row in tables if row.place is not None]),
             )
 
 
-def _kind_help(subject: Subject, kind: TableKind, name: str) -> str:
+def _kind_help(kind: TableKind, name: str) -> str:
     if kind == "partitioned":
         return "publish the partitions by their names, or leave the partitioned table out"
     if kind == "unlogged":

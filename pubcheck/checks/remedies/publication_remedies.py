@@ -8,7 +8,7 @@ from pubcheck.checks.remedies.remedy import Remedy
 from pubcheck.checks.remedies.written_filters import without
 from pubcheck.checks.table_names import table_name
 from pubcheck.checks.write.identity_causes import COLUMN_LIST, FILTER, GENERATED
-from pubcheck.checks.write.published_table import Membership, PublishedTable
+from pubcheck.checks.write.published_table import PublishedTable
 from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.postgres.catalog.rows import Column, PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier
@@ -37,7 +37,7 @@ class PublicationRemedies:
         columns = [self.catalog.relations[member.entry.relation].column(name) for name in names]
         if not all(column is not None and self.can_be_listed(column) for column in columns):
             return
-        again = self.added_again(member, member.entry, extra=names)
+        again = self.added_again(member.entry, extra=names)
         if again is not None:
             listed = ", ".join(map(identifier, names))
             cost = f"in one transaction; the subscriber's table needs {listed}"
@@ -69,7 +69,7 @@ class PublicationRemedies:
         names = {row.columns[number - 1].name for number in set(member.reads) - self.identity.columns}
         names |= {column.name for column in source.live() if column.generated == "v"}
         left = without(self.written(member.entry), names)
-        again = self.added_again(member, member.entry, where=left)
+        again = self.added_again(member.entry, where=left)
         if again is not None and source.kind in "rp":
             rows = "more" if left is not None else "all its"
             yield Remedy(tuple(again), f"in one transaction; {rows} rows are published then", ends="cause")
@@ -81,7 +81,7 @@ class PublicationRemedies:
             return
         filtered = member.entry.filter is not None
         text = self.written(member.entry) if filtered else None
-        again = self.added_again(member, member.entry, where=text, with_list=False)
+        again = self.added_again(member.entry, where=text, with_list=False)
         if again is not None and (text is not None or not filtered):
             yield Remedy(tuple(again), "in one transaction; all its columns are published then", ends="cause")
 
@@ -122,7 +122,6 @@ class PublicationRemedies:
 
     def added_again(
         self,
-        member: Membership,
         entry: PublicationRel,
         *,
         extra: list[str] | None = None,

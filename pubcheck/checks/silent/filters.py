@@ -119,7 +119,7 @@ def _of_filter(
         help=advice,
         place=place,
         certain=filtered.certain,
-        related=_table(context, relation, "the column can be NULL") if columns else (),
+        related=_table(relation, "the column can be NULL") if columns else (),
         object=context.session.qualified(relation),
         publications=(filtered.publication.name,),
         columns=tuple(relation.columns[number - 1].name for number in columns),
@@ -162,7 +162,7 @@ def _nullable(context: RuleContext, relation: Relation, number: int) -> bool:
     return not any(number in row.not_null and row.validated for row in checks)
 
 
-def _table(context: RuleContext, relation: Relation, message: str) -> tuple[tuple[Place, str], ...]:
+def _table(relation: Relation, message: str) -> tuple[tuple[Place, str], ...]:
     return () if relation.place is None else ((relation.place, message),)
 
 
@@ -196,7 +196,7 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
                 help=advice,
                 place=filtered.entry.filter.places[0][1] if filtered.entry.filter.places else filtered.entry.place,
                 certain=filtered.certain and leaf.seen,
-                related=_table(context, leaf, f"the replica identity is ({', '.join(keys)}), without {listed(names)}"),
+                related=_table(leaf, f"the replica identity is ({', '.join(keys)}), without {listed(names)}"),
                 object=context.session.qualified(leaf),
                 publications=(publication.name,),
                 columns=tuple(names),

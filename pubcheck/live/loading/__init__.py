@@ -89,15 +89,15 @@ class Loading:
         self.number = 0
         """The number of the object that is being loaded."""
 
-    def objects(self) -> Iterator[tuple[int, records.AnyObject]]:
-        """Yield the objects with their numbers, each while it is being loaded."""
+    def objects(self) -> Iterator[records.AnyObject]:
+        """Yield the objects, each while it is being loaded."""
         for number, row in enumerate(self.snapshot.objects):
             self.number = number
-            yield number, row
+            yield row
 
-    def place(self, number: int) -> Place:
-        """Return the place of the object of that number."""
-        return Place(self.source, number, 0, 0)
+    def place(self) -> Place:
+        """Return the place of the object that is being loaded."""
+        return Place(self.source, self.number, 0, 0)
 
     def enter(self, kind: str, row: records.InSchema) -> int:
         """Let an object depend on its schema and its extension, and return the schema."""

@@ -13,7 +13,7 @@ _DISABLED = "DR"
 """tgenabled and its kin: disabled, or enabled on a replica only."""
 
 
-def trigger(loading: Loading, row: records.Trigger, number: int) -> None:
+def trigger(loading: Loading, row: records.Trigger) -> None:
     table = loading.refs.relations[row.table]
     address = loading.add_other(row, "trigger", table, enabled=row.enabled not in _DISABLED)
     loading.catalog.depend(address, (RELATION, table, 0), AUTO)
@@ -24,7 +24,7 @@ def trigger(loading: Loading, row: records.Trigger, number: int) -> None:
 def follow_triggers(loading: Loading) -> None:
     """Note the triggers that may change publications: they run when rows are changed, which is not followed."""
     session, catalog = loading.session, loading.catalog
-    for _, row in loading.objects():
+    for row in loading.objects():
         if isinstance(row, records.Trigger) and row.enabled not in _DISABLED:
             function = catalog.procs.get(loading.refs.function(row.function))
             routine = catalog.routines.get(function.oid) if function is not None else None
@@ -33,26 +33,26 @@ def follow_triggers(loading: Loading) -> None:
                 session.restless = session.restless or function.effect == "t"
 
 
-def rule(loading: Loading, row: records.Rule, number: int) -> None:
+def rule(loading: Loading, row: records.Rule) -> None:
     table = loading.refs.relations[row.table]
     address = loading.add_other(row, "rule", table, instead=row.instead, enabled=row.enabled not in _DISABLED)
     loading.catalog.depend(address, (RELATION, table, 0), AUTO)
     loading.depend_on(address, (name for name in row.uses if name != row.table))
 
 
-def policy(loading: Loading, row: records.Policy, number: int) -> None:
+def policy(loading: Loading, row: records.Policy) -> None:
     table = loading.refs.relations[row.table]
     address = loading.add_other(row, "policy", table)
     loading.catalog.depend(address, (RELATION, table, 0), AUTO)
     loading.depend_on(address, (name for name in row.uses if name != row.table))
 
 
-def extension(loading: Loading, row: records.Extension, number: int) -> None:
+def extension(loading: Loading, row: records.Extension) -> None:
     address = loading.add_other(row, "extension", 0, row.owner)
     loading.catalog.depend(address, (NAMESPACE, loading.refs.schemas[row.schema], 0), NORMAL)
 
 
-def event_trigger(loading: Loading, row: records.EventTrigger, number: int) -> None:
+def event_trigger(loading: Loading, row: records.EventTrigger) -> None:
     settings = loading.catalog.settings
     address = loading.add_other(row, KIND, 0, row.owner, enabled=row.enabled not in _DISABLED)
     function = loading.calls(address, row.function)

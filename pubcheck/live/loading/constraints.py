@@ -10,7 +10,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, conjuncts
 
 
-def index(loading: Loading, row: records.Index, number: int) -> None:
+def index(loading: Loading, row: records.Index) -> None:
     refs, catalog = loading.refs, loading.catalog
     table = catalog.relations[refs.relations[row.table]]
     kind = "I" if table.kind == "p" else "i"
@@ -93,7 +93,7 @@ def _constraint_of_index(
     return holder
 
 
-def constraint(loading: Loading, row: records.Constraint, number: int) -> None:
+def constraint(loading: Loading, row: records.Constraint) -> None:
     refs, catalog = loading.refs, loading.catalog
     table = catalog.relations[refs.relations[row.table]]
     numbers = refs.numbers(table)

@@ -13,7 +13,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 
 
-def function(loading: Loading, row: records.Function, number: int) -> None:
+def function(loading: Loading, row: records.Function) -> None:
     refs = loading.refs
     namespace = loading.enter(PROC, row)
     arguments = tuple(map(refs.type, row.arguments))
@@ -52,20 +52,20 @@ def read_definitions(loading: Loading) -> None:
     procs, before = loading.catalog.procs, dict[int, str]()
     while True:
         effects = dict[int, str]()
-        for number, row in loading.objects():
+        for row in loading.objects():
             if isinstance(row, records.Function) and row.definition:
-                _read_definition(loading, row, number)
+                _read_definition(loading, row)
                 effects[row.oid] = procs[row.oid].effect
         if effects == before:
             return
         before = effects
 
 
-def _read_definition(loading: Loading, row: records.Function, number: int) -> None:
+def _read_definition(loading: Loading, row: records.Function) -> None:
     """Read the body of a function whose calls may change something, as its CREATE OR REPLACE FUNCTION does."""
     session, catalog = loading.session, loading.catalog
     known = catalog.procs[row.oid]
-    session.begin_statement(loading.source, number, row.definition)
+    session.begin_statement(loading.source, loading.number, row.definition)
     mark = catalog.journal.mark()
     try:
         statement = parse(row.definition)

@@ -18,7 +18,7 @@ from pubcheck.postgres.catalog.rows import (
 )
 
 
-def publication(loading: Loading, row: records.Publication, number: int) -> None:
+def publication(loading: Loading, row: records.Publication) -> None:
     loading.catalog.add_publication(
         Publication(
             row.oid,
@@ -32,16 +32,16 @@ def publication(loading: Loading, row: records.Publication, number: int) -> None
             row.truncate,
             row.via_root,
             row.generated,
-            loading.place(number),
+            loading.place(),
             all_sequences=row.all_sequences,
         )
     )
 
 
-def publication_table(loading: Loading, row: records.PublicationTable, number: int) -> None:
+def publication_table(loading: Loading, row: records.PublicationTable) -> None:
     catalog = loading.catalog
     table = catalog.relations[loading.refs.relations[row.table]]
-    place = loading.place(number)
+    place = loading.place()
     columns = None
     if row.columns is not None:
         numbers = loading.refs.numbers(table)
@@ -51,7 +51,7 @@ def publication_table(loading: Loading, row: records.PublicationTable, number: i
             row.oid,
             catalog.publication_names[row.name],
             table.oid,
-            _filter(loading, row, table, number) if row.filter else None,
+            _filter(loading, row, table) if row.filter else None,
             columns,
             place,
             tuple((column, place) for column in columns or ()),
@@ -59,34 +59,34 @@ def publication_table(loading: Loading, row: records.PublicationTable, number: i
     )
 
 
-def _filter(loading: Loading, row: records.PublicationTable, table: Relation, number: int) -> Filter:
+def _filter(loading: Loading, row: records.PublicationTable, table: Relation) -> Filter:
     from pubcheck.postgres.analysis.row_filter import read_filter
 
     tree = loading.expressions.fresh_tree(row.filter)
-    loading.session.begin_statement(loading.source, number)
-    return _without_offsets(read_filter(loading.session, table, tree), loading.place(number))
+    loading.session.begin_statement(loading.source, loading.number)
+    return _without_offsets(read_filter(loading.session, table, tree), loading.place())
 
 
-def publication_exclusion(loading: Loading, row: records.PublicationExclusion, number: int) -> None:
+def publication_exclusion(loading: Loading, row: records.PublicationExclusion) -> None:
     catalog = loading.catalog
     catalog.add_publication_exclusion(
         PublicationExclusion(
-            row.oid, catalog.publication_names[row.name], loading.refs.relations[row.table], loading.place(number)
+            row.oid, catalog.publication_names[row.name], loading.refs.relations[row.table], loading.place()
         )
     )
 
 
-def publication_schema(loading: Loading, row: records.PublicationSchema, number: int) -> None:
+def publication_schema(loading: Loading, row: records.PublicationSchema) -> None:
     catalog = loading.catalog
     catalog.add_publication_namespace(
         PublicationNamespace(
-            row.oid, catalog.publication_names[row.name], loading.refs.schemas[row.schema], loading.place(number)
+            row.oid, catalog.publication_names[row.name], loading.refs.schemas[row.schema], loading.place()
         )
     )
 
 
-def subscription(loading: Loading, row: records.Subscription, number: int) -> None:
-    place = loading.place(number)
+def subscription(loading: Loading, row: records.Subscription) -> None:
+    place = loading.place()
     loading.catalog.put_subscription(
         Subscription(
             row.name,

@@ -24,7 +24,7 @@ RELKINDS = {
 _STORAGE = {"p": "plain", "e": "external", "x": "extended", "m": "main"}
 
 
-def relation(loading: Loading, row: records.Relation, number: int) -> None:
+def relation(loading: Loading, row: records.Relation) -> None:
     refs, catalog = loading.refs, loading.catalog
     namespace = loading.enter(RELATION, row)
     kind = "p" if row.partition_key else RELKINDS[type(row)]
@@ -44,7 +44,7 @@ def relation(loading: Loading, row: records.Relation, number: int) -> None:
         of_type=refs.type(row.of_type),
         row_security=row.row_security,
         force_row_security=row.force_row_security,
-        place=loading.place(number),
+        place=loading.place(),
     )
     if row.partition_key:
         relation = loading.expressions.with_partition_key(catalog, relation, row.partition_key)
@@ -105,7 +105,7 @@ def _columns(loading: Loading, row: records.Relation) -> tuple[Column, ...]:
 def read_bounds(loading: Loading) -> None:
     """Read the bounds of partitions, once all tables are known."""
     relations = loading.catalog.relations
-    for _, row in loading.objects():
+    for row in loading.objects():
         if isinstance(row, records.Relation) and row.bound:
             relation = relations[row.oid]
             spec = loading.expressions.bound(row.bound)
@@ -115,7 +115,7 @@ def read_bounds(loading: Loading) -> None:
 
 def depend_on_owners(loading: Loading) -> None:
     """Let sequences depend on the columns that own them."""
-    for _, row in loading.objects():
+    for row in loading.objects():
         if isinstance(row, records.Sequence) and row.owned_by is not None:
             table, name = row.owned_by
             relation = loading.catalog.relations[loading.refs.relations[table]]
@@ -144,7 +144,7 @@ def _not_null(row: records.Relation, column: records.Column) -> NotNull:
 
 def show_views(loading: Loading) -> None:
     """Keep the queries of updatable views."""
-    for _, row in loading.objects():
+    for row in loading.objects():
         if isinstance(row, records.View) and row.query:
             _show(loading, row)
 

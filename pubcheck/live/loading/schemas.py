@@ -16,7 +16,7 @@ def forget_public(loading: Loading) -> None:
         loading.catalog.gone.clear()
 
 
-def schema(loading: Loading, row: records.Schema, number: int) -> None:
+def schema(loading: Loading, row: records.Schema) -> None:
     known = loading.catalog.namespace_names.get(row.name)
     oid = row.oid if known is None else known
     acl = tuple((loading.refs.role(role) if role else 0, right) for role, right in row.grants)
@@ -24,7 +24,7 @@ def schema(loading: Loading, row: records.Schema, number: int) -> None:
     loading.refs.schemas[row.name] = oid
 
 
-def default_setting(loading: Loading, row: records.DefaultSetting, number: int) -> None:
+def default_setting(loading: Loading, row: records.DefaultSetting) -> None:
     database = loading.snapshot.server.database if row.database else ""
     loading.session.defaults.append((database, row.role, settings.set_statement(row.name, row.value)))
 
@@ -38,7 +38,7 @@ def start_connection(loading: Loading) -> None:
     settings.start_connection(session, {"search_path": server.search_path, **server.settings})
 
 
-def role(loading: Loading, row: records.Role, number: int) -> None:
+def role(loading: Loading, row: records.Role) -> None:
     memberships = [(loading.refs.role(membership.role), membership) for membership in row.member_of]
     if row.oid == SUPERUSER:
         loading.catalog.role_names.remove(loading.catalog.roles[SUPERUSER].name)

@@ -11,7 +11,7 @@ from pubcheck.postgres.catalog.rows import Cast, Collation, Operator, OtherObjec
 from pubcheck.postgres.session.syscache import depends_on_build
 
 
-def type(loading: Loading, row: records.Type, number: int) -> None:
+def type(loading: Loading, row: records.Type) -> None:
     catalog, refs = loading.catalog, loading.refs
     namespace, owner = loading.enter(TYPE, row), refs.role(row.owner)
     base, collation = refs.type(row.base), refs.collation(row.collation)
@@ -64,7 +64,7 @@ def type(loading: Loading, row: records.Type, number: int) -> None:
         catalog.check_domain(row.oid)
 
 
-def operator(loading: Loading, row: records.Operator, number: int) -> None:
+def operator(loading: Loading, row: records.Operator) -> None:
     refs = loading.refs
     loading.catalog.add_operator(
         Operator(
@@ -82,7 +82,7 @@ def operator(loading: Loading, row: records.Operator, number: int) -> None:
     loading.enter(OPERATOR, row)
 
 
-def cast(loading: Loading, row: records.Cast, number: int) -> None:
+def cast(loading: Loading, row: records.Cast) -> None:
     refs = loading.refs
     function = refs.function(row.function)
     loading.catalog.casts.put(
@@ -102,14 +102,14 @@ def collations_of_machine(loading: Loading) -> None:
             catalog.add_collation(cache.collation_named(["pg_catalog", name], exists=True))
 
 
-def collation(loading: Loading, row: records.Collation, number: int) -> None:
+def collation(loading: Loading, row: records.Collation) -> None:
     namespace = loading.enter(COLLATION, row)
     loading.catalog.add_collation(
         Collation(row.oid, row.name, namespace, loading.refs.role(row.owner), row.deterministic)
     )
 
 
-def operator_class(loading: Loading, row: records.OperatorClass, number: int) -> None:
+def operator_class(loading: Loading, row: records.OperatorClass) -> None:
     refs, settings = loading.refs, loading.catalog.settings
     loading.add_other(row, "operator class", loading.enter(OTHER, row), row.owner)
     members = OperatorClass(
