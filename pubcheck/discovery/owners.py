@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 OWNERS = "CODEOWNERS"
 """The name of the file."""
@@ -14,23 +14,29 @@ _FOLDERS = (".github/", "", "docs/", ".gitlab/")
 
 def read_owners(root: str) -> Owners | None:
     """Return the owners that a file in the repository ``root`` names."""
-    for folder in _FOLDERS:
+    top = root.rstrip("/") + "/"
+    for _, path in _existing(top):
         try:
-            with open(os.path.join(root, folder, OWNERS), "rb") as file:
-                return Owners(file.read(), root.rstrip("/") + "/")
+            with open(path, "rb") as file:
+                return Owners(file.read(), top)
         except OSError:
             pass
     return None
+
+
+def _existing(top: str) -> Iterator[tuple[str, str]]:
+    """Return the folder and path of each such file in a repository, whose path ends with a slash."""
+    for folder in _FOLDERS:
+        path = f"{top}{folder}{OWNERS}"
+        if os.access(path, os.F_OK):  # in half the time of an error; hardly a repository has one
+            yield folder, path
 
 
 def owners_states(root: str) -> list[str]:
     """Return what changes when the file of a repository does: the size and time of each that there is. A repository
     of one file has no ``root``."""
     states = []
-    for folder in _FOLDERS if root else ():
-        path = f"{root}/{folder}{OWNERS}"
-        if not os.access(path, os.F_OK):  # in half the time of an error; hardly a repository has one
-            continue
+    for folder, path in _existing(f"{root}/") if root else ():
         try:
             status = os.stat(path)
         except OSError:

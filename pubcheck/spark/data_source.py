@@ -37,7 +37,8 @@ from pubcheck.spark import worker
 from pubcheck.spark.folder_input import Chunk, FolderInput
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.paths import local_path
-from pubcheck.spark.schema import FINDINGS, arrow, ddl
+from pubcheck.spark.run_tables import KEY, rows_of_table
+from pubcheck.spark.schema import FINDINGS, ddl
 from pubcheck.spark.sources import lake_name, local_lake_table
 from pubcheck.spark.table_input import FrameInput, TableColumns
 from pubcheck.spark.unit_discovery import Largest
@@ -157,7 +158,7 @@ class _FolderReader(DataSourceReader):
         units = worker.examine(chunk.table().to_batches(), job=self._job, at_once=True)
         for batch in units:
             waiting = batch.filter(pc.equal(batch.column("step"), "lint"))
-            yield from map(_exploded, [batch, *worker.lint_units([waiting], job=self._job)])
+            yield from _findings([batch, *worker.lint_units([waiting], job=self._job)])
 
 
 class _ParquetReader(DataSourceReader):
@@ -180,7 +181,7 @@ class _ParquetReader(DataSourceReader):
         table = self._dataset().to_table(columns=columns, filter=repository.isin(partition.value))
         rows = table.sort_by("repository").to_pylist()
         for _, files in groupby(rows, itemgetter("repository")):
-            yield from map(_exploded, worker.in_batches(_linted(files, self._job), self._job))
+            yield from _findings(worker.in_batches(_linted(files, self._job), self._job))
 
     def _dataset(self) -> pds.Dataset:
         return pds.dataset(self._where, partitioning="hive")
@@ -224,17 +225,8 @@ def _linted(files: Iterable[dict[str, Any]], job: worker.Job) -> Iterator[worker
                 yield job.lint(unit, tuple(contents.get((member.path, member.digest)) for member in unit.members))
 
 
-_FINDINGS = arrow(FINDINGS)
-
-
-def _exploded(units: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the findings of units."""
-    findings = units.column("findings")
-    parents = pc.list_parent_indices(findings)
-    rows = findings.flatten()
-    key = [units.column(name).take(parents) for name in ("repository", "unit")]
-    fields = [rows.field(field.name) for field in list(_FINDINGS)[len(key) :]]
-    return pa.RecordBatch.from_arrays([*key, *fields], schema=_FINDINGS)
+def _findings(units: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return worker.unpack((batch.select([*KEY, "findings"]) for batch in units), table="findings")
 
 
 def findings_of(
@@ -246,5 +238,4 @@ def findings_of(
     job = worker.Job(pickle.dumps(Linter(config)), _LIMITS, _LARGEST, "", "")
     source.look(files.sparkSession, None, "", "", _LARGEST.file)
     waiting = source.units(None, job).where("step = 'lint'").withColumn("salt", F.xxhash64("repository", "unit"))
-    linted = source.linted(waiting, tasks, job)
-    return linted.select("repository", "unit", F.explode("findings").alias("row")).select("repository", "unit", "row.*")
+    return rows_of_table(source.linted(waiting, tasks, job), "findings", "findings")

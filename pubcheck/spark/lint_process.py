@@ -31,7 +31,7 @@ from pubcheck.lint_files import LintedUnit, lint_files
 from pubcheck.rulebook import selected
 from pubcheck.spark.publication_rows import WRITE_RULES, published
 from pubcheck.spark.unit_discovery import Facts, FileInspection, Largest, RepositoryFiles, discover, inspect_files
-from pubcheck.spark.unit_row import FindingRow, Quarantined, UnitRow
+from pubcheck.spark.unit_row import FindingRow, Quarantined, UnitRow, packed
 
 RowT = TypeVar("RowT")
 
@@ -170,17 +170,17 @@ def lint_unit(row: UnitRow, contents: Sequence[bytes | None], linter: Linter, to
     entries = [finding.entry for finding in linted.findings]
     names = fingerprints(entries, row.repository, top)
     owners = {member.path: member.owners for member in row.members if member.owners}
-    findings = tuple(
+    findings = [
         FindingRow(**asdict(entry), fingerprint=name, owners=owners.get(entry.path, ()))
         for entry, name in zip(entries, names, strict=True)
-    )
+    ]
     severities = [entry.severity for entry in entries]
     return replace(
         row if failure is not None else row.without_members(),
         step="linted",
-        findings=findings,
+        findings=packed(findings),
         **{f"{severity}s": severities.count(severity) for severity in SEVERITIES},
-        published=tuple(publications),
+        published=packed(publications),
         quarantine=(*unread, failure) if failure is not None else unread,
         unread=len(unread),
         postgres=linted.postgres,

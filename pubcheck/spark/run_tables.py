@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from pubcheck.spark import worker
 from pubcheck.spark.incremental import Earlier, RepositoryDiff
 from pubcheck.spark.schema import RESULTS, ddl
 
@@ -40,10 +41,10 @@ class RunTables:
         }
 
     def findings(self) -> DataFrame:
-        return self._all_rows(self._exploded("findings"), "findings")
+        return self._all_rows(self._unpacked("findings", "findings"), "findings")
 
     def publications(self) -> DataFrame:
-        return self._all_rows(self._exploded("published"), "publications")
+        return self._all_rows(self._unpacked("published", "publications"), "publications")
 
     def units(self) -> DataFrame:
         fresh = [] if self._examined is None else [_unit_rows(self._examined)]
@@ -51,9 +52,12 @@ class RunTables:
         return self._all_rows(fresh, "units", carry_mark=True)
 
     def quarantine(self) -> DataFrame:
-        fresh = [*self._exploded("quarantine")]
+        fresh = []
         examined = self._examined
         if examined is not None:
+            if self._counts.get("linted"):
+                linted = examined.where("step = 'linted'")
+                fresh.append(linted.select(*KEY, F.explode("quarantine").alias("row")).select(*KEY, "row.*"))
             nothing = F.lit(None).cast("string")
             if self._counts.get("stopped"):
                 stopped = examined.where("step = 'stopped'")
@@ -114,12 +118,11 @@ class RunTables:
             )
         return self._all_rows(fresh, "repositories", by_unit=False)
 
-    def _exploded(self, name: str) -> list[DataFrame]:
-        """Return the rows of a table that the results of units hold in the column of that name."""
+    def _unpacked(self, column: str, table: str) -> list[DataFrame]:
+        """Return the rows of a table that the results of units hold in a column."""
         if self._examined is None or not self._counts.get("linted"):
             return []
-        linted = self._examined.where("step = 'linted'")
-        return [linted.select(*KEY, F.explode(name).alias("row")).select(*KEY, "row.*")]
+        return [rows_of_table(self._examined, column, table)]
 
     def _all_rows(
         self, fresh: list[DataFrame], name: str, *, by_unit: bool = True, carry_mark: bool = False
@@ -139,6 +142,12 @@ class RunTables:
             assert self._examined is not None
             return self._examined.sparkSession.createDataFrame([], ddl(RESULTS[name]))
         return reduce(DataFrame.unionByName, rows)
+
+
+def rows_of_table(examined: DataFrame, column: str, table: str) -> DataFrame:
+    """Return the rows of a table that units (``schema.EXAMINED``) hold in a column."""
+    packed = examined.where(F.col(column).isNotNull()).select(*KEY, column)
+    return packed.mapInArrow(partial(worker.unpack, table=table), ddl(RESULTS[table]))
 
 
 def _reason() -> Column:

@@ -308,9 +308,9 @@ EXAMINED = (
         "its files in their order, with its context; of a unit that need not be linted, or was and is not"
         " quarantined, only those of its own that have a fate",
     ),
-    Column("findings", pa.list_(_struct(DIAGNOSTIC)), "this and what follows is empty until the unit is linted"),
+    Column("findings", pa.binary(), "its rows of that table, encoded; empty like all that follows until it is linted"),
     *(Column(f"{severity}s", _LONG, "findings of that severity") for severity in reversed(SEVERITIES)),
-    Column("published", pa.list_(_struct(PUBLISHED)), ""),
+    Column("published", pa.binary(), "its rows of the table `publications`, encoded"),
     Column("quarantine", pa.list_(_struct(QUARANTINE[2:])), "rows of that table"),
     Column("unread", _LONG, "files that were left out"),
     Column("postgres", pa.list_(_INT), ""),
@@ -319,7 +319,10 @@ EXAMINED = (
     Column("failed", _TEXT, "why the unit is quarantined, null when it was linted"),
 )
 """A unit from its discovery to the tables: `unit_row.UnitRow`. For each repository that has files outside units there
-is a row without a unit."""
+is a row without a unit.
+
+Rows of tables are encoded because Spark handles each column of a row inside a row separately, in each task: it writes
+code for it, and converts, keeps and reads it. `worker.unpack` decodes them where the table is written."""
 CONTENTS = (
     *_UNIT_KEY,
     Column("ordinal", _INT, "place of the file among the unit's members; -1 in the row that holds the unit"),

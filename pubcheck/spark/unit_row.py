@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.findings import Entry
-from pubcheck.spark.publication_rows import Published
 
 GIVEN_TO_THE_LINTER = (None, "unreadable")
 """Fates of files that the linter gets: it reports itself which files it cannot read."""
@@ -59,9 +59,24 @@ class FindingRow(Entry, frozen=True):
     owners: tuple[str, ...] = ()
 
 
+def packed(rows: Sequence[Struct]) -> bytes | None:
+    """Return rows of a table as one value; None if there are none."""
+    return _encode(rows) if rows else None
+
+
+def unpacked(rows: bytes | None) -> list[Any]:
+    """Return the rows that are in such a value: the fields of each in their order, or by name."""
+    return _decode(rows) if rows is not None else []
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[Any]).decode
+
+
 class UnitRow(Struct, frozen=True, array_like=True):
     """A unit: the columns ``schema.EXAMINED`` in their order. Without a name, it holds the files that are in no unit.
-    It is whole from its discovery on; linting fills in the fields from ``findings`` on.
+    It is whole from its discovery on; linting fills in the fields from ``findings`` on. ``findings`` and ``published``
+    are lists of ``FindingRow`` and ``Published``, encoded with ``packed``.
 
     ``reason`` is that of the table `quarantine` for a unit that cannot be linted, and ``why`` the same for people;
     ``set_aside`` counts the files that are quarantined by themselves before linting. ``members`` are in order. If
@@ -82,11 +97,11 @@ class UnitRow(Struct, frozen=True, array_like=True):
     why: str | None = None
     set_aside: int = 0
     members: tuple[MemberRow, ...] = ()
-    findings: tuple[FindingRow, ...] = ()
+    findings: bytes | None = None
     errors: int = 0
     warnings: int = 0
     notes: int = 0
-    published: tuple[Published, ...] = ()
+    published: bytes | None = None
     quarantine: tuple[Quarantined, ...] = ()
     unread: int = 0
     postgres: tuple[int, ...] | None = None

@@ -20,7 +20,7 @@ from pubcheck.discovery.owners import OWNERS
 from pubcheck.spark.costs import SMALL
 from pubcheck.spark.lint_process import Answer, Examine, Limits, LintUnit
 from pubcheck.spark.process_client import ChildProcess
-from pubcheck.spark.schema import EXAMINED, FILES, MEMBER, arrow
+from pubcheck.spark.schema import EXAMINED, FILES, MEMBER, RESULTS, arrow
 from pubcheck.spark.unit_discovery import (
     FileInspection,
     FileToInspect,
@@ -30,7 +30,7 @@ from pubcheck.spark.unit_discovery import (
     decode_files,
     undiscovered,
 )
-from pubcheck.spark.unit_row import MemberRow, Quarantined, UnitRow
+from pubcheck.spark.unit_row import MemberRow, Quarantined, UnitRow, unpacked
 
 Row = list[Any]
 """The fields of a ``UnitRow`` in their order, as the process sends them and as Arrow takes them."""
@@ -40,6 +40,8 @@ FileRow = dict[str, Any]
 _EXAMINED, _FILES = arrow(EXAMINED), arrow(FILES)
 _BATCH = 5000
 """Units, their members, and rows of the tables that come of them, after which they are handed on."""
+_ROW = 256
+"""Bytes that are taken for a row of a table where rows are encoded."""
 _INSPECTED, _INSPECTED_BYTES = 200, 1 << 20
 """Files, and bytes of them, that are looked at together."""
 _SMALL = 16
@@ -199,7 +201,8 @@ def in_batches(rows: Iterable[Row], job: Job) -> Iterator[pa.RecordBatch]:
     """Return units as batches of ``schema.EXAMINED``, and count those that were linted."""
 
     def weight(row: Row) -> int:
-        return 1 + sum(len(field) for field in row if isinstance(field, list | tuple))
+        lists = sum(len(field) for field in row if isinstance(field, list | tuple))
+        return 1 + lists + sum(len(field) for field in row if isinstance(field, bytes)) // _ROW
 
     for batch in _together(rows, weight, _BATCH, _BATCH):
         examined = _examined(batch)
@@ -231,7 +234,7 @@ def _together(items: Iterable[_T], weight: Callable[[_T], int], heaviest: int, m
 
 def _examined(rows: Sequence[Row]) -> pa.RecordBatch:
     arrays = [
-        _lists(column, field.type) if field.name in ("members", "published") else pa.array(column, field.type)
+        _lists(column, field.type) if field.name == "members" else pa.array(column, field.type)
         for column, field in zip(zip(*rows, strict=True), _EXAMINED, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=_EXAMINED)
@@ -255,6 +258,23 @@ def _nested(lists: pa.ListArray, names: Sequence[str]) -> Iterator[list[tuple[An
     for length in lists.value_lengths().to_pylist():
         yield rows[end : end + length]
         end += length
+
+
+def unpack(batches: Iterable[pa.RecordBatch], *, table: str) -> Iterator[pa.RecordBatch]:
+    """Return the rows of a table that units hold: the input has the key of a unit and its rows, encoded."""
+    relieve_collector()
+    schema = arrow(RESULTS[table])
+    for batch in batches:
+        encoded = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        units = ((repository, unit, unpacked(rows)) for repository, unit, rows in encoded if rows is not None)
+        for piece in _together(units, lambda unit: len(unit[2]), _BATCH, _BATCH):
+            rows = [row for _, _, rows in piece for row in rows]
+            key = [[unit[part] for unit in piece for _ in unit[2]] for part in (0, 1)]
+            columns: Iterable[Sequence[Any]] = zip(*rows, strict=True)  # the fields in the order of the columns
+            if isinstance(rows[0], dict):
+                columns = ([row.get(name) for row in rows] for name in schema.names[len(key) :])
+            arrays = [pa.array(values, kind) for values, kind in zip((*key, *columns), schema.types, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def describe(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:

@@ -16,6 +16,7 @@ from pubcheck.spark.costs import SMALL, cost
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.schema import EXAMINED, LISTING, arrow
 from pubcheck.spark.unit_discovery import Largest, encode_files
+from pubcheck.spark.unit_row import unpacked
 from pubcheck.spark.worker import Job
 from tests.spark.conftest import Plant, linted
 from tests.spark.faulty import FaultyLinter
@@ -103,7 +104,7 @@ def test_the_platform_of_a_repository_is_seen_in_its_folders_as_lint_sees_it(pla
     plant({"r/.git/HEAD": "", "r/supabase/config.toml": "", "r/db/a.sql": auth, "other/db/a.sql": auth})
     at_once = rows_of(worker.examine(listed("corpus"), job=job(), at_once=True))
     assert comparable(at_once) == comparable(in_two_passes("corpus"))
-    rules = {row["repository"]: [finding["rule"] for finding in row["findings"]] for row in at_once}
+    rules = {row["repository"]: [finding["rule"] for finding in unpacked(row["findings"])] for row in at_once}
     assert rules == {name: [finding["rule"] for finding in linted(f"corpus/{name}")] for name in ("r", "other")}
     assert rules == {"r": [], "other": ["PUB107"]}
 

@@ -129,13 +129,15 @@ class Bench:
     def store(self) -> Store:
         return Store(self.spark, str(self.folder / "audit"))
 
-    def audit(self, source: str | Input, since: str | None = None) -> tuple[Summary, Seconds]:
+    def audit(
+        self, source: str | Input, since: str | None = None, linter: Linter = Linter()
+    ) -> tuple[Summary, Seconds]:
         """Audit a folder or another input."""
         source = FolderInput(source) if isinstance(source, str) else source
         self._runs += 1
         options = Options(run=f"{os.getpid()}-{self._runs}", since=since)
         begin, before = time.monotonic(), processors()
-        summary = audit(self.spark, source, self.store, Linter(), options)
+        summary = audit(self.spark, source, self.store, linter, options)
         return summary, Seconds(time.monotonic() - begin, processors() - before)
 
     def lint(self, where: str) -> tuple[dict[str, Any], Seconds]:
