@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
-from functools import partial
 
 from msgspec import Struct
 
@@ -233,6 +232,10 @@ def _unknown_column(refused: RefusedStatement) -> StatementFix | None:
     return _other_column(refused, listed)
 
 
+def _unknown_filter_column(refused: RefusedStatement) -> StatementFix | None:
+    return _other_column(refused, set())
+
+
 def _other_column(refused: RefusedStatement, listed: AbstractSet[str]) -> StatementFix | None:
     """Replace the unknown column by a similar one that is not in the list yet."""
     parts = refused.name_at_fault()
@@ -324,7 +327,7 @@ STATEMENT_FIXES: Mapping[str, Callable[[RefusedStatement], StatementFix | None]]
     "PUB130": _without_object,
     "PUB131": _without_object,
     "PUB132": _drop_by_name,
-    "PUB201": partial(_other_column, listed=frozenset()),
+    "PUB201": _unknown_filter_column,
     "PUB202": _without_qualifier,
     "PUB401": _unknown_column,
     "PUB402": _without_column("Leave out the system column", safe=False),
