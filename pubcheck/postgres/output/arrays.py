@@ -9,10 +9,7 @@ from collections.abc import Iterator
 from pubcheck.postgres import oids
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
-
-_BOX = 603
-
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, TypeOutput, Writer
 
 _SPECIAL = {mark: re.compile(rf'[{{}}"\\{mark} \t\n\r\v\f]') for mark in ",;"}
 
@@ -24,8 +21,8 @@ def quoted_element(text: str, mark: str = ",") -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def array_out(context: OutputContext, element: int) -> Writer:
-    write, mark = context.writer(element), ";" if element == _BOX else ","
+def _writer(context: OutputContext, element: int) -> Writer:
+    write, mark = context.writer(element), ";" if element == oids.BOX else ","
 
     def item(value: object) -> str:
         return "NULL" if value is None else quoted_element(write(value), mark)
@@ -45,7 +42,7 @@ def array_out(context: OutputContext, element: int) -> Writer:
     return out
 
 
-def array_send(context: OutputContext, element: int) -> Sender:
+def _sender(context: OutputContext, element: int) -> Sender:
     send = context.sender(element)
 
     def parts(array: Array) -> Iterator[bytes]:
@@ -63,17 +60,14 @@ def array_send(context: OutputContext, element: int) -> Sender:
     return lambda array: b"".join(parts(array))
 
 
-_ELEMENTS = {oids.INT2VECTOR: oids.INT2, oids.OIDVECTOR: oids.OID}
+ARRAY = TypeOutput(_writer, _sender)
 
 
-def vector_out(context: OutputContext, type_oid: int) -> Writer:
-    def out(array: Array) -> str:
-        if None in array.elements:
-            raise Unknowable("a vector with NULL in it")
-        return " ".join(map(str, array.elements))
-
-    return out
+def _vector(array: Array) -> str:
+    if None in array.elements:
+        raise Unknowable("a vector with NULL in it")
+    return " ".join(map(str, array.elements))
 
 
-def vector_send(context: OutputContext, type_oid: int) -> Sender:
-    return array_send(context, _ELEMENTS[type_oid])
+INT2VECTOR = TypeOutput(lambda context, type_oid: _vector, lambda context, type_oid: _sender(context, oids.INT2))
+OIDVECTOR = TypeOutput(lambda context, type_oid: _vector, lambda context, type_oid: _sender(context, oids.OID))

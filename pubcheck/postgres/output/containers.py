@@ -10,13 +10,13 @@ from typing import Any
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.datum import Range
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, TypeOutput, Writer
 from pubcheck.postgres.output.encodings import encoder
 
 # Enums.
 
 
-def enum_out(context: OutputContext, row: Type) -> Writer:
+def _enum_writer(context: OutputContext, row: Type) -> Writer:
     def out(label: str) -> str:
         if label not in row.labels:
             raise Unknowable("a label that was renamed")  # the server's value is the label's oid
@@ -25,8 +25,8 @@ def enum_out(context: OutputContext, row: Type) -> Writer:
     return out
 
 
-def enum_send(context: OutputContext, row: Type) -> Sender:
-    write, encode = enum_out(context, row), encoder(context)
+def _enum_sender(context: OutputContext, row: Type) -> Sender:
+    write, encode = _enum_writer(context, row), encoder(context)
     return lambda label: encode(write(label))
 
 
@@ -40,7 +40,7 @@ def _types(context: OutputContext, row: Type) -> tuple[int, ...]:
     return tuple(column.type for column in context.cache.fields(row.oid) if not column.dropped)
 
 
-def record_out(context: OutputContext, row: Type) -> Writer:
+def _record_writer(context: OutputContext, row: Type) -> Writer:
     def out(values: tuple[Any, ...]) -> str:
         pairs = zip(map(context.writer, _types(context, row)), values, strict=True)
         texts = ["" if value is None else _quoted(write(value), _SPECIAL_IN_RECORD) for write, value in pairs]
@@ -56,7 +56,7 @@ def _quoted(text: str, special: re.Pattern[str]) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '""') + '"'
 
 
-def record_send(context: OutputContext, row: Type) -> Sender:
+def _record_sender(context: OutputContext, row: Type) -> Sender:
     def parts(values: tuple[Any, ...]) -> Iterator[bytes]:
         yield struct.pack(">i", len(values))
         for oid, value in zip(_types(context, row), values, strict=True):
@@ -76,7 +76,7 @@ _SPECIAL_IN_RANGE = re.compile(r'["\\()\[\], \t\n\v\f\r]')
 _EMPTY, _LOWER_IN, _UPPER_IN, _NO_LOWER, _NO_UPPER = 0x01, 0x02, 0x04, 0x08, 0x10
 
 
-def range_out(context: OutputContext, row: Type) -> Writer:
+def _range_writer(context: OutputContext, row: Type) -> Writer:
     write = context.writer(row.base)
 
     def bound(value: Any) -> str:
@@ -91,7 +91,7 @@ def range_out(context: OutputContext, row: Type) -> Writer:
     return out
 
 
-def range_send(context: OutputContext, row: Type) -> Sender:
+def _range_sender(context: OutputContext, row: Type) -> Sender:
     send = context.sender(row.base)
 
     def out(value: Range) -> bytes:
@@ -105,11 +105,15 @@ def range_send(context: OutputContext, row: Type) -> Sender:
     return out
 
 
-def multirange_out(context: OutputContext, row: Type) -> Writer:
+def _multirange_writer(context: OutputContext, row: Type) -> Writer:
     write = context.writer(row.base)
     return lambda ranges: f"{{{','.join(map(write, ranges))}}}"
 
 
-def multirange_send(context: OutputContext, row: Type) -> Sender:
+def _multirange_sender(context: OutputContext, row: Type) -> Sender:
     send = context.sender(row.base)
     return lambda ranges: struct.pack(">i", len(ranges)) + b"".join(_counted(send(value)) for value in ranges)
+
+
+ENUM, RECORD = TypeOutput(_enum_writer, _enum_sender), TypeOutput(_record_writer, _record_sender)
+RANGE, MULTIRANGE = TypeOutput(_range_writer, _range_sender), TypeOutput(_multirange_writer, _multirange_sender)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, TypeOutput
 from pubcheck.postgres.output.documents import key_order
-from pubcheck.postgres.output.encodings import encoder
+from pubcheck.postgres.output.encodings import encoder, text_sender
 
 Pairs = dict[str, str | None]
 
@@ -22,7 +22,7 @@ def _quoted(text: str | None) -> str:
     return "NULL" if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _hstore_send(context: OutputContext) -> Sender:
+def _hstore_sender(context: OutputContext, row: Type) -> Sender:
     encode = encoder(context)
 
     def parts(value: Pairs) -> Iterator[bytes]:
@@ -35,29 +35,16 @@ def _hstore_send(context: OutputContext) -> Sender:
     return lambda value: b"".join(parts(value))
 
 
-def _versioned(context: OutputContext) -> Sender:
-    """ltree_send, lquery_send: the version before the text."""
-    encode = encoder(context)
-    return lambda value: b"\1" + encode(value)
-
-
-_TYPES: dict[str, tuple[Writer, Callable[[OutputContext], Sender]]] = {
-    "citext": (str, encoder),
-    "hstore": (_hstore, _hstore_send),
-    "ltree": (str, _versioned),
+_TYPES = {
+    "citext": TypeOutput(lambda context, row: str, text_sender()),
+    "hstore": TypeOutput(lambda context, row: _hstore, _hstore_sender),
+    "ltree": TypeOutput(lambda context, row: str, text_sender(str, b"\1")),
 }
 
 
-def _functions(row: Type) -> tuple[Writer, Callable[[OutputContext], Sender]]:
-    functions = _TYPES.get(row.name)
-    if functions is None:
+def output_of(row: Type) -> TypeOutput:
+    """Return the output of a type of an extension. Raises Unknowable for types that are not followed."""
+    output = _TYPES.get(row.name)
+    if output is None:
         raise Unknowable(f"values of type {row.name} as text")
-    return functions
-
-
-def contrib_out(context: OutputContext, row: Type) -> Writer:
-    return _functions(row)[0]
-
-
-def contrib_send(context: OutputContext, row: Type) -> Sender:
-    return _functions(row)[1](context)
+    return output

@@ -5,11 +5,12 @@ EncodeTimeOnly, EncodeDateTime).
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import NamedTuple
 
 from pubcheck.postgres.datum import DAY_LENGTH
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, calendar
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, TypeOutput, Writer, fixed, packed
 
 _SECOND = 1_000_000
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -74,7 +75,7 @@ def iso_date(days: int) -> str:
     return _date(_ISO, days)
 
 
-def date_out(context: OutputContext, type_oid: int) -> Writer:
+def _date_writer(context: OutputContext, type_oid: int) -> Writer:
     style = date_style(context)
 
     return lambda value: infinity(value) if isinstance(value, float) else _date(style, value)
@@ -95,14 +96,6 @@ def _offset(east: int) -> str:
     if seconds:
         return f"{text}:{minutes:02}:{seconds:02}"
     return f"{text}:{minutes:02}" if minutes else text
-
-
-def time_out(context: OutputContext, type_oid: int) -> Writer:
-    return clock_text
-
-
-def timetz_out(context: OutputContext, type_oid: int) -> Writer:
-    return lambda value: clock_text(value[0] - value[1] * _SECOND) + _offset(-value[1])
 
 
 _LONGEST_ZONE = 10
@@ -135,12 +128,12 @@ def iso_timestamp(moment: int) -> str:
     return _moment(_ISO, moment, None)
 
 
-def timestamp_out(context: OutputContext, type_oid: int) -> Writer:
+def _timestamp_writer(context: OutputContext, type_oid: int) -> Writer:
     style = date_style(context)
     return lambda value: infinity(value) if isinstance(value, float) else _moment(style, value, None)
 
 
-def timestamptz_out(context: OutputContext, type_oid: int) -> Writer:
+def _timestamptz_writer(context: OutputContext, type_oid: int) -> Writer:
     from pubcheck.postgres.output.timezones import session_zone
 
     style, zone = date_style(context), session_zone(context)
@@ -154,7 +147,8 @@ def timestamptz_out(context: OutputContext, type_oid: int) -> Writer:
     return out
 
 
-def _sender(layout: str, bits: int) -> Sender:
+def _sender(layout: str, bits: int) -> Callable[[OutputContext, int], Sender]:
+    """Infinities are sent as the greatest and the least number."""
     pack, last = struct.Struct(layout).pack, (1 << (bits - 1)) - 1
 
     def send(value: int | float) -> bytes:
@@ -162,19 +156,14 @@ def _sender(layout: str, bits: int) -> Sender:
             return pack(last if value > 0 else -last - 1)
         return pack(value)
 
-    return send
+    return lambda context, type_oid: send
 
 
-def date_send(context: OutputContext, type_oid: int) -> Sender:
-    return _sender(">i", 32)
-
-
-def timestamp_send(context: OutputContext, type_oid: int) -> Sender:
-    return _sender(">q", 64)
-
-
-time_send = timestamptz_send = timestamp_send
-
-
-def timetz_send(context: OutputContext, type_oid: int) -> Sender:
-    return lambda value: struct.pack(">qi", value[0] - value[1] * _SECOND, value[1])
+DATE = TypeOutput(_date_writer, _sender(">i", 32))
+TIME = packed(clock_text, ">q")
+TIMETZ = fixed(
+    lambda value: clock_text(value[0] - value[1] * _SECOND) + _offset(-value[1]),
+    lambda value: struct.pack(">qi", value[0] - value[1] * _SECOND, value[1]),
+)
+TIMESTAMP = TypeOutput(_timestamp_writer, _sender(">q", 64))
+TIMESTAMPTZ = TypeOutput(_timestamptz_writer, _sender(">q", 64))

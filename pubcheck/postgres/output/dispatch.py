@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from struct import Struct
+from typing import Any, NamedTuple
 
+from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import EXTENSION, TYPE
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.lazy_dispatch import Deferred
@@ -13,85 +15,51 @@ from pubcheck.postgres.versions import BY_NUMBER
 Writer = Callable[[Any], str]
 Sender = Callable[[Any], bytes]
 
-_HOMES: dict[str, tuple[int, ...]] = {
-    # int2, int4, int8, oid, xid, cid, xid8
-    "numbers:int2": (21,),
-    "numbers:int4": (23,),
-    "numbers:int8": (20, 5069),
-    "numbers:oid": (26, 28, 29),
-    "numbers:numeric": (1700,),
-    "numbers:float4": (700,),
-    "numbers:float8": (701,),
-    "numbers:money": (790,),
-    # text, varchar, bpchar, name, unknown, cstring, refcursor, json
-    "strings:text": (25, 1043, 1042, 19, 705, 2275, 1790, 114),
-    "strings:bool": (16,),
-    "strings:char": (18,),
-    "strings:bytea": (17,),
-    "strings:bit": (1560, 1562),
-    "strings:uuid": (2950,),
-    "strings:pg_lsn": (3220,),
-    "strings:tid": (27,),
-    "strings:pg_snapshot": (5038, 2970),
-    "strings:xml": (142,),
-    "strings:void": (2278,),
-    "network:inet": (869,),
-    "network:cidr": (650,),
-    "network:macaddr": (829, 774),
-    "documents:jsonb": (3802,),
-    "documents:jsonpath": (4072,),
-    "datetime:date": (1082,),
-    "datetime:time": (1083,),
-    "datetime:timetz": (1266,),
-    "datetime:timestamp": (1114,),
-    "datetime:timestamptz": (1184,),
-    "intervals:interval": (1186,),
-    "arrays:vector": (22, 30),
-    "geometry:point": (600,),
-    "geometry:lseg": (601,),
-    "geometry:path": (602,),
-    "geometry:box": (603,),
-    "geometry:polygon": (604,),
-    "geometry:line": (628,),
-    "geometry:circle": (718,),
-    "textsearch:tsvector": (3614,),
-    "textsearch:tsquery": (3615,),
-    "reg_types:aclitem": (1033,),
-    "reg_types:regproc": (24,),
-    "reg_types:regprocedure": (2202,),
-    "reg_types:regoper": (2203,),
-    "reg_types:regoperator": (2204,),
-    "reg_types:regclass": (2205,),
-    "reg_types:regtype": (2206,),
-    "reg_types:regconfig": (3734,),
-    "reg_types:regdictionary": (3769,),
-    "reg_types:regnamespace": (4089,),
-    "reg_types:regrole": (4096,),
-    "reg_types:regcollation": (4191,),
-}
-_WRITERS: Deferred[int, Any] = Deferred(
-    "pubcheck.postgres.output", {oid: f"{home}_out" for home, oids in _HOMES.items() for oid in oids}
-)
-_SENDERS: Deferred[int, Any] = Deferred(
-    "pubcheck.postgres.output", {oid: f"{home}_send" for home, oids in _HOMES.items() for oid in oids}
-)
-_OF_KINDS = {
-    "c": "containers:record",
-    "e": "containers:enum",
-    "m": "containers:multirange",
-    "r": "containers:range",
-    "array": "arrays:array",
-    "extension": "contrib:contrib",
-}
-"""The output functions by pg_type.typtype, and those of arrays and of types of extensions."""
-_WRITERS_OF_KINDS: Deferred[str, Any] = Deferred(
-    "pubcheck.postgres.output", {kind: f"{home}_out" for kind, home in _OF_KINDS.items()}
-)
-_SENDERS_OF_KINDS: Deferred[str, Any] = Deferred(
-    "pubcheck.postgres.output", {kind: f"{home}_send" for kind, home in _OF_KINDS.items()}
-)
 
-_WITHOUT_SEND = {1033: "aclitem"}
+class TypeOutput(NamedTuple):
+    """What makes the output and the send function of a type, for a context and the type's oid.
+
+    Of a kind of types they are made for the type's row, of arrays for the type of the elements.
+    """
+
+    writer: Callable[[OutputContext, Any], Writer]
+    sender: Callable[[OutputContext, Any], Sender] | None = None
+    """None of a type without a send function."""
+
+
+def fixed(write: Writer, send: Sender) -> TypeOutput:
+    """Return the output of a type whose values look the same in every context."""
+    return TypeOutput(lambda context, type_oid: write, lambda context, type_oid: send)
+
+
+def packed(write: Writer, layout: str) -> TypeOutput:
+    """Return the output of a type of numbers, which are sent in a layout of ``struct``."""
+    return fixed(write, Struct(layout).pack)
+
+
+_MODULES = {
+    "numbers": "INT2 INT4 INT8 OID XID CID XID8 NUMERIC FLOAT4 FLOAT8 MONEY",
+    "strings": "TEXT VARCHAR BPCHAR NAME UNKNOWN CSTRING REFCURSOR JSON BOOL CHAR BYTEA BIT VARBIT UUID PG_LSN TID "
+    "PG_SNAPSHOT TXID_SNAPSHOT XML VOID",
+    "network": "INET CIDR MACADDR MACADDR8",
+    "documents": "JSONB JSONPATH",
+    "datetime": "DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ",
+    "intervals": "INTERVAL",
+    "arrays": "INT2VECTOR OIDVECTOR",
+    "geometry": "POINT LSEG PATH BOX POLYGON LINE CIRCLE",
+    "textsearch": "TSVECTOR TSQUERY",
+    "reg_types": "ACLITEM REGPROC REGPROCEDURE REGOPER REGOPERATOR REGCLASS REGTYPE REGCONFIG REGDICTIONARY "
+    "REGNAMESPACE REGROLE REGCOLLATION",
+}
+"""The modules that have the ``TypeOutput`` of types, under the names of ``oids``."""
+_HOMES = {getattr(oids, name): f"{module}:{name}" for module, names in _MODULES.items() for name in names.split()}
+_OUTPUTS: Deferred[int, TypeOutput] = Deferred("pubcheck.postgres.output", _HOMES)
+_OF_KINDS = {"c": "RECORD", "e": "ENUM", "m": "MULTIRANGE", "r": "RANGE"}
+"""Those of other types by pg_type.typtype, in the module ``containers``."""
+_OUTPUTS_OF_KINDS: Deferred[str, TypeOutput] = Deferred(
+    "pubcheck.postgres.output",
+    {"array": "arrays:ARRAY", **{kind: f"containers:{name}" for kind, name in _OF_KINDS.items()}},
+)
 
 
 class OutputContext:
@@ -142,38 +110,39 @@ def binary_send(context: OutputContext, type_oid: int, value: Any) -> bytes:
 
 def has_send(context: OutputContext, type_oid: int) -> bool:
     """Whether a type has a send function; a value of one without is sent as text in binary mode too."""
-    return context.cache.base_type(type_oid)[0] not in _WITHOUT_SEND
+    return bool(context.cache.base_type(type_oid)[0] != oids.ACLITEM)
 
 
 def writer(context: OutputContext, type_oid: int) -> Writer:
     """Return the output function of a type in a context. Raises Unknowable for a type that is not followed."""
-    function: Writer = _made(context, type_oid, _WRITERS, _WRITERS_OF_KINDS)
-    return function
+    output, subject = _output_of(context, type_oid)
+    return output.writer(context, subject)
 
 
 def sender(context: OutputContext, type_oid: int) -> Sender:
     """Return the send function of a type in a context. Raises Unknowable, and ServerError 42883 if it has none."""
-    if not has_send(context, type_oid):
+    output, subject = _output_of(context, type_oid)
+    if output.sender is None:
         name = context.cache.format_type(context.cache.base_type(type_oid)[0])
         raise ServerError("42883", f"no binary output function available for type {name}", key="row-error")
-    function: Sender = _made(context, type_oid, _SENDERS, _SENDERS_OF_KINDS)
-    return function
+    return output.sender(context, subject)
 
 
-def _made(context: OutputContext, type_oid: int, makers: Deferred[int, Any], of_kinds: Deferred[str, Any]) -> Any:
+def _output_of(context: OutputContext, type_oid: int) -> tuple[TypeOutput, Any]:
+    """Return the output of a type, and what its functions are made for."""
     cache = context.cache
     type_oid, _ = cache.base_type(type_oid)
-    try:
-        maker = makers[type_oid]
-    except KeyError:
-        pass
-    else:
-        return maker(context, type_oid)
+    if type_oid in _HOMES:
+        return _OUTPUTS[type_oid], type_oid
     row = cache.type(type_oid)
     if row.kind in _OF_KINDS:
-        return of_kinds[row.kind](context, row)
-    if cache.element_type(type_oid):
-        return of_kinds["array"](context, cache.element_type(type_oid))
+        return _OUTPUTS_OF_KINDS[row.kind], row
+    element = cache.element_type(type_oid)
+    if element:
+        return _OUTPUTS_OF_KINDS["array"], element
     if any(how == EXTENSION for _, (_, _, how) in cache.catalog.dependencies.get((TYPE, type_oid))):
-        return of_kinds["extension"](context, row)
+        # Loaded only for the types of extensions.
+        from pubcheck.postgres.output.contrib import output_of
+
+        return output_of(row), row
     raise Unknowable(f"values of type {cache.format_type(type_oid)} as text")

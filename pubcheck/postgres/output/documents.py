@@ -7,8 +7,8 @@ from typing import Any
 
 from pubcheck.postgres.datum import JSON_NULL
 from pubcheck.postgres.input.jsonpath_items import escaped
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
-from pubcheck.postgres.output.encodings import encoder
+from pubcheck.postgres.output.dispatch import TypeOutput
+from pubcheck.postgres.output.encodings import text_sender
 from pubcheck.postgres.output.numbers import numeric_text
 
 
@@ -33,19 +33,5 @@ def key_order(key: str) -> tuple[int, bytes]:
     return len(stored), stored
 
 
-def jsonb_out(context: OutputContext, type_oid: int) -> Writer:
-    return jsonb_text
-
-
-def jsonb_send(context: OutputContext, type_oid: int) -> Sender:
-    encode = encoder(context)
-    return lambda value: b"\1" + encode(jsonb_text(value))
-
-
-def jsonpath_out(context: OutputContext, type_oid: int) -> Writer:
-    return str
-
-
-def jsonpath_send(context: OutputContext, type_oid: int) -> Sender:
-    encode = encoder(context)
-    return lambda value: b"\1" + encode(value)
+JSONB = TypeOutput(lambda context, type_oid: jsonb_text, text_sender(jsonb_text, b"\1"))
+JSONPATH = TypeOutput(lambda context, type_oid: str, text_sender(str, b"\1"))

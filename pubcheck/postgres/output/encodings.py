@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres.errors import ServerError, Unknowable
 
@@ -66,6 +66,18 @@ def encoder(context: OutputContext) -> Callable[[str], bytes]:
 def to_client(context: OutputContext, text: str) -> bytes:
     """Return a text in the client's encoding. Raises as ``encoder`` says."""
     return encoder(context)(text)
+
+
+def text_sender(
+    write: Callable[[Any], str] = str, version: bytes = b""
+) -> Callable[[OutputContext, object], Callable[[Any], bytes]]:
+    """Return what makes the send function of a type that is sent as text, behind the ``version`` of its format."""
+
+    def maker(context: OutputContext, type_oid: object) -> Callable[[Any], bytes]:
+        encode = encoder(context)
+        return lambda value: version + encode(write(value))
+
+    return maker
 
 
 def _utf8(text: str) -> bytes:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, TypeOutput, Writer
 from pubcheck.postgres.output.numbers import float_writer
 
 Point = tuple[float, float]
@@ -18,7 +17,7 @@ def _points(context: OutputContext) -> Callable[[Sequence[Point]], str]:
     return lambda points: ",".join(f"({write(x)},{write(y)})" for x, y in points)
 
 
-def _around(opening: str, closing: str) -> Callable[[OutputContext, int], Writer]:
+def _between(opening: str, closing: str) -> Callable[[OutputContext, int], Writer]:
     def maker(context: OutputContext, type_oid: int) -> Writer:
         points = _points(context)
         return lambda value: f"{opening}{points(value)}{closing}"
@@ -26,15 +25,12 @@ def _around(opening: str, closing: str) -> Callable[[OutputContext, int], Writer
     return maker
 
 
-box_out, lseg_out, polygon_out = _around("", ""), _around("[", "]"), _around("(", ")")
-
-
-def point_out(context: OutputContext, type_oid: int) -> Writer:
+def _point(context: OutputContext, type_oid: int) -> Writer:
     points = _points(context)
     return lambda value: points((value,))
 
 
-def path_out(context: OutputContext, type_oid: int) -> Writer:
+def _path(context: OutputContext, type_oid: int) -> Writer:
     points = _points(context)
 
     def out(value: tuple[bool, Sequence[Point]]) -> str:
@@ -44,12 +40,12 @@ def path_out(context: OutputContext, type_oid: int) -> Writer:
     return out
 
 
-def line_out(context: OutputContext, type_oid: int) -> Writer:
+def _line(context: OutputContext, type_oid: int) -> Writer:
     write = float_writer(context, False)
     return lambda value: f"{{{','.join(map(write, value))}}}"
 
 
-def circle_out(context: OutputContext, type_oid: int) -> Writer:
+def _circle(context: OutputContext, type_oid: int) -> Writer:
     points, write = _points(context), float_writer(context, False)
     return lambda value: f"<{points((value[0],))},{write(value[1])}>"
 
@@ -62,12 +58,13 @@ def _flat(points: Sequence[Point]) -> bytes:
     return _packed(*(number for point in points for number in point))
 
 
-def _sender(send: Callable[[Any], bytes]) -> Callable[[OutputContext, int], Sender]:
-    return lambda context, type_oid: send
+def _output(writer: Callable[[OutputContext, int], Writer], send: Sender) -> TypeOutput:
+    return TypeOutput(writer, lambda context, type_oid: send)
 
 
-point_send = line_send = _sender(lambda value: _packed(*value))
-box_send = lseg_send = _sender(_flat)
-polygon_send = _sender(lambda points: struct.pack(">i", len(points)) + _flat(points))
-path_send = _sender(lambda value: struct.pack(">?i", not value[0], len(value[1])) + _flat(value[1]))
-circle_send = _sender(lambda value: _packed(*value[0], value[1]))
+POINT = _output(_point, lambda value: _packed(*value))
+LINE = _output(_line, lambda value: _packed(*value))
+BOX, LSEG = _output(_between("", ""), _flat), _output(_between("[", "]"), _flat)
+POLYGON = _output(_between("(", ")"), lambda points: struct.pack(">i", len(points)) + _flat(points))
+PATH = _output(_path, lambda value: struct.pack(">?i", not value[0], len(value[1])) + _flat(value[1]))
+CIRCLE = _output(_circle, lambda value: _packed(*value[0], value[1]))

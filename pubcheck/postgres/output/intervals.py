@@ -6,7 +6,7 @@ import struct
 from typing import NamedTuple
 
 from pubcheck.postgres.datum import INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+from pubcheck.postgres.output.dispatch import OutputContext, TypeOutput, Writer
 
 _SECOND = 1_000_000
 
@@ -122,7 +122,7 @@ _STYLES = {
 }
 
 
-def interval_out(context: OutputContext, type_oid: int) -> Writer:
+def _writer(context: OutputContext, type_oid: int) -> Writer:
     write = _STYLES[str(context.setting("intervalstyle") or "postgres").lower()]
 
     def out(value: Interval) -> str:
@@ -133,5 +133,8 @@ def interval_out(context: OutputContext, type_oid: int) -> Writer:
     return out
 
 
-def interval_send(context: OutputContext, type_oid: int) -> Sender:
-    return lambda value: struct.pack(">qii", value.microseconds, value.days, value.months)
+def _send(value: Interval) -> bytes:
+    return struct.pack(">qii", value.microseconds, value.days, value.months)
+
+
+INTERVAL = TypeOutput(_writer, lambda context, type_oid: _send)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv6Address
 
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+from pubcheck.postgres.output.dispatch import fixed
 
 Address = tuple[int, bytes, int, bytes]
 """Family, network, prefix length, address."""
@@ -27,29 +27,14 @@ def _inet(value: Address) -> str:
     return text if value[2] == len(value[3]) * 8 else f"{text}/{value[2]}"
 
 
-def inet_out(context: OutputContext, type_oid: int) -> Writer:
-    return _inet
-
-
-def cidr_out(context: OutputContext, type_oid: int) -> Writer:
-    return lambda value: f"{host(value)}/{value[2]}"
-
-
 _FAMILIES = {4: 2, 6: 3}
 """PGSQL_AF_INET, PGSQL_AF_INET6."""
 
 
-def inet_send(context: OutputContext, type_oid: int) -> Sender:
-    return lambda value: bytes((_FAMILIES[value[0]], value[2], 0, len(value[3]))) + value[3]
+def _send(value: Address, is_cidr: int) -> bytes:
+    return bytes((_FAMILIES[value[0]], value[2], is_cidr, len(value[3]))) + value[3]
 
 
-def cidr_send(context: OutputContext, type_oid: int) -> Sender:
-    return lambda value: bytes((_FAMILIES[value[0]], value[2], 1, len(value[3]))) + value[3]
-
-
-def macaddr_out(context: OutputContext, type_oid: int) -> Writer:
-    return lambda value: value.hex(":")
-
-
-def macaddr_send(context: OutputContext, type_oid: int) -> Sender:
-    return bytes
+INET = fixed(_inet, lambda value: _send(value, 0))
+CIDR = fixed(lambda value: f"{host(value)}/{value[2]}", lambda value: _send(value, 1))
+MACADDR = MACADDR8 = fixed(lambda value: value.hex(":"), bytes)

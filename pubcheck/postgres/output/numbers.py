@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from math import nextafter
@@ -11,27 +10,10 @@ from typing import Any
 
 from pubcheck.postgres.datum import WIDE
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+from pubcheck.postgres.output.dispatch import OutputContext, TypeOutput, Writer, fixed, packed
 
-
-def _decimal(context: OutputContext, type_oid: int) -> Writer:
-    return str
-
-
-int2_out = int4_out = int8_out = oid_out = _decimal
-
-
-def _fixed(layout: str) -> Callable[[OutputContext, int], Sender]:
-    pack = struct.Struct(layout).pack
-    return lambda context, type_oid: pack
-
-
-int2_send, int4_send, oid_send = _fixed(">h"), _fixed(">i"), _fixed(">I")
-
-
-def int8_send(context: OutputContext, type_oid: int) -> Sender:
-    """int8send, and xid8send: the latter has no sign."""
-    return struct.Struct(">q" if type_oid == 20 else ">Q").pack
+INT2, INT4, INT8, OID, XID8 = (packed(str, layout) for layout in (">h", ">i", ">q", ">I", ">Q"))
+XID = CID = OID
 
 
 # numeric.
@@ -42,10 +24,6 @@ def numeric_text(value: Decimal) -> str:
     if not value.is_finite():
         return "NaN" if value.is_nan() else "Infinity" if value > 0 else "-Infinity"
     return f"{value if value else value.copy_abs():f}"
-
-
-def numeric_out(context: OutputContext, type_oid: int) -> Writer:
-    return numeric_text
 
 
 _POSITIVE, _NEGATIVE, _NAN, _INFINITY, _MINUS_INFINITY = 0x0000, 0x4000, 0xC000, 0xD000, 0xF000
@@ -80,8 +58,7 @@ def _numeric_send(value: Decimal) -> bytes:
     return struct.pack(f">hhHh{len(digits)}h", len(digits), weight, sign, -exponent, *digits)
 
 
-def numeric_send(context: OutputContext, type_oid: int) -> Sender:
-    return _numeric_send
+NUMERIC = fixed(numeric_text, _numeric_send)
 
 
 # Floating point.
@@ -177,15 +154,8 @@ def _laid_out(text: str, limit: int) -> str:
     return f"{minus}{mantissa}e{'-' if scientific < 0 else '+'}{abs(scientific):02}"
 
 
-def float4_out(context: OutputContext, type_oid: int) -> Writer:
-    return float_writer(context, True)
-
-
-def float8_out(context: OutputContext, type_oid: int) -> Writer:
-    return float_writer(context, False)
-
-
-float4_send, float8_send = _fixed(">f"), _fixed(">d")
+FLOAT4 = TypeOutput(lambda context, type_oid: float_writer(context, True), packed(str, ">f").sender)
+FLOAT8 = TypeOutput(lambda context, type_oid: float_writer(context, False), packed(str, ">d").sender)
 
 
 # money.
@@ -193,7 +163,7 @@ float4_send, float8_send = _fixed(">f"), _fixed(">d")
 _DOLLARS = ("c", "posix", "c.utf-8", "c.utf8", "en_us", "en_us.utf-8", "en_us.utf8")
 
 
-def money_out(context: OutputContext, type_oid: int) -> Writer:
+def _money_writer(context: OutputContext, type_oid: int) -> Writer:
     """cash_out; ``lc_monetary`` says how."""
     locale = context.setting("lc_monetary")
     if locale is not None and str(locale).lower() not in _DOLLARS:
@@ -205,4 +175,4 @@ def money_out(context: OutputContext, type_oid: int) -> Writer:
     return write
 
 
-money_send = _fixed(">q")
+MONEY = TypeOutput(_money_writer, packed(str, ">q").sender)

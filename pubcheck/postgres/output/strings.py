@@ -7,24 +7,15 @@ from __future__ import annotations
 import re
 import struct
 
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
-from pubcheck.postgres.output.encodings import client_encoding, encoder
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, TypeOutput, Writer, fixed, packed
+from pubcheck.postgres.output.encodings import client_encoding, encoder, text_sender
 
-
-def text_out(context: OutputContext, type_oid: int) -> Writer:
-    return str
-
-
-def text_send(context: OutputContext, type_oid: int) -> Sender:
-    return encoder(context)
-
-
-def bool_out(context: OutputContext, type_oid: int) -> Writer:
-    return lambda value: "t" if value else "f"
-
-
-def bool_send(context: OutputContext, type_oid: int) -> Sender:
-    return lambda value: b"\1" if value else b"\0"
+TEXT = TypeOutput(lambda context, type_oid: str, text_sender())
+VARCHAR = BPCHAR = NAME = UNKNOWN = CSTRING = REFCURSOR = JSON = TEXT
+BOOL = fixed(lambda value: "t" if value else "f", lambda value: b"\1" if value else b"\0")
+VOID = fixed(lambda value: "", lambda value: b"")
+PG_LSN = packed(lambda value: f"{value >> 32:X}/{value & 0xFFFFFFFF:X}", ">Q")
+TID = fixed(lambda value: f"({value[0]},{value[1]})", lambda value: struct.pack(">IH", *value))
 
 
 def char_text(value: bytes) -> str:
@@ -34,12 +25,7 @@ def char_text(value: bytes) -> str:
     return chr(value[0]) if value[0] < 128 else f"\\{value[0]:03o}"
 
 
-def char_out(context: OutputContext, type_oid: int) -> Writer:
-    return char_text
-
-
-def char_send(context: OutputContext, type_oid: int) -> Sender:
-    return bytes
+CHAR = fixed(char_text, bytes)
 
 
 _ESCAPED = re.compile(rb"[^ -~]|\\")
@@ -52,18 +38,13 @@ def _escape(value: bytes) -> str:
     return _ESCAPED.sub(octal, value).decode()
 
 
-def bytea_out(context: OutputContext, type_oid: int) -> Writer:
+def _bytea(context: OutputContext, type_oid: int) -> Writer:
     if context.setting("bytea_output") == "escape":
         return _escape
     return lambda value: "\\x" + value.hex()
 
 
-def bytea_send(context: OutputContext, type_oid: int) -> Sender:
-    return bytes
-
-
-def bit_out(context: OutputContext, type_oid: int) -> Writer:
-    return str
+BYTEA = TypeOutput(_bytea, lambda context, type_oid: bytes)
 
 
 def _bits(value: str) -> bytes:
@@ -72,8 +53,7 @@ def _bits(value: str) -> bytes:
     return struct.pack(">i", len(value)) + number.to_bytes(size, "big")
 
 
-def bit_send(context: OutputContext, type_oid: int) -> Sender:
-    return _bits
+BIT = VARBIT = fixed(str, _bits)
 
 
 def _uuid(value: bytes) -> str:
@@ -81,37 +61,16 @@ def _uuid(value: bytes) -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def uuid_out(context: OutputContext, type_oid: int) -> Writer:
-    return _uuid
+UUID = fixed(_uuid, bytes)
 
 
-def uuid_send(context: OutputContext, type_oid: int) -> Sender:
-    return bytes
-
-
-def pg_lsn_out(context: OutputContext, type_oid: int) -> Writer:
-    return lambda value: f"{value >> 32:X}/{value & 0xFFFFFFFF:X}"
-
-
-def pg_lsn_send(context: OutputContext, type_oid: int) -> Sender:
-    return struct.Struct(">Q").pack
-
-
-def tid_out(context: OutputContext, type_oid: int) -> Writer:
-    return lambda value: f"({value[0]},{value[1]})"
-
-
-def tid_send(context: OutputContext, type_oid: int) -> Sender:
-    return lambda value: struct.pack(">IH", *value)
-
-
-def pg_snapshot_out(context: OutputContext, type_oid: int) -> Writer:
+def _snapshot(value: tuple[int, ...]) -> str:
     """pg_snapshot_out: xmin:xmax:xip,xip..."""
-    return lambda value: f"{value[0]}:{value[1]}:{','.join(map(str, value[2:]))}"
+    return f"{value[0]}:{value[1]}:{','.join(map(str, value[2:]))}"
 
 
-def pg_snapshot_send(context: OutputContext, type_oid: int) -> Sender:
-    return lambda value: struct.pack(f">i{len(value)}Q", len(value) - 2, *value)
+PG_SNAPSHOT = fixed(_snapshot, lambda value: struct.pack(f">i{len(value)}Q", len(value) - 2, *value))
+TXID_SNAPSHOT = PG_SNAPSHOT
 
 
 _DECLARATION = re.compile(r"<\?xml[ \t\r\n][^?]*\?>|")
@@ -130,19 +89,10 @@ def _xml(value: str, encoding: str = "") -> str:
     return f'<?xml version="1.0"{stated}' + (f' standalone="{standalone[1]}"' if standalone else "") + f"?>{body}"
 
 
-def xml_out(context: OutputContext, type_oid: int) -> Writer:
-    return _xml
-
-
-def xml_send(context: OutputContext, type_oid: int) -> Sender:
+def _xml_sender(context: OutputContext, type_oid: int) -> Sender:
     encode, name = encoder(context), client_encoding(context)
     encoding = "" if name in ("UTF8", "SQL_ASCII") else name
     return lambda value: encode(_xml(value, encoding))
 
 
-def void_out(context: OutputContext, type_oid: int) -> Writer:
-    return lambda value: ""
-
-
-def void_send(context: OutputContext, type_oid: int) -> Sender:
-    return lambda value: b""
+XML = TypeOutput(lambda context, type_oid: _xml, _xml_sender)

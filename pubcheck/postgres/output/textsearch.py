@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 
 from pubcheck.postgres.input.textsearch import Lexemes, Operand, Query
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, TypeOutput
 from pubcheck.postgres.output.encodings import encoder
 
 _WEIGHTS = ("", "C", "B", "A")
@@ -24,11 +24,7 @@ def _tsvector(value: Lexemes) -> str:
     return " ".join(words)
 
 
-def tsvector_out(context: OutputContext, type_oid: int) -> Writer:
-    return _tsvector
-
-
-def tsvector_send(context: OutputContext, type_oid: int) -> Sender:
+def _tsvector_sender(context: OutputContext, type_oid: int) -> Sender:
     encode = encoder(context)
 
     def parts(value: Lexemes) -> Iterator[bytes]:
@@ -65,14 +61,10 @@ def _infix(query: Query, parent: int, right_of_phrase: bool) -> str:
     return f"( {text} )" if priority < parent or (query.mark == "<" and right_of_phrase) else text
 
 
-def tsquery_out(context: OutputContext, type_oid: int) -> Writer:
-    return lambda value: _infix(value, -1, False) if value else ""
-
-
 _CODES = {"!": 1, "&": 2, "|": 3, "<": 4}
 
 
-def tsquery_send(context: OutputContext, type_oid: int) -> Sender:
+def _tsquery_sender(context: OutputContext, type_oid: int) -> Sender:
     encode = encoder(context)
 
     def items(query: Query) -> Iterator[bytes]:
@@ -91,3 +83,7 @@ def tsquery_send(context: OutputContext, type_oid: int) -> Sender:
         return struct.pack(">i", len(written)) + b"".join(written)
 
     return send
+
+
+TSVECTOR = TypeOutput(lambda context, type_oid: _tsvector, _tsvector_sender)
+TSQUERY = TypeOutput(lambda context, type_oid: lambda value: _infix(value, -1, False) if value else "", _tsquery_sender)
