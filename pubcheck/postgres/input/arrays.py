@@ -7,13 +7,13 @@ from typing import Any, NoReturn
 
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.input.common import SPACE, input_error
+from pubcheck.postgres.input.common import SPACE, after_blanks, input_error
 from pubcheck.postgres.input.composite import malformed, read_element
 from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.oids import BOX
 
 _GREATEST_DIMENSION = 6
 _GREATEST_ARRAY = 134217727
-_BOX = 603
 
 
 def _nulls(context: InputContext) -> bool:
@@ -27,7 +27,7 @@ def _built(values: list[Any], lengths: Sequence[int], lowers: Sequence[int]) -> 
 
 def read_array(context: InputContext, element: int, text: str, typmod: int = -1) -> Array:
     """array_in."""
-    delimiter = ";" if element == _BOX else ","
+    delimiter = ";" if element == BOX else ","
     reader = _StrictArray if context.major.strict_arrays else _LenientArray
     return reader(context, element, text, typmod, delimiter).read()
 
@@ -52,16 +52,11 @@ class _Array:
     def add(self, text: str | None) -> None:
         self.values.append(read_element(self.context, self.element, text, self.typmod))
 
-    def blanks(self, pos: int) -> int:
-        while self.text[pos : pos + 1] and self.text[pos] in SPACE:
-            pos += 1
-        return pos
-
     def dimensions(self) -> tuple[int, list[int], list[int]]:
         """ReadArrayDimensions: where it stops, the lower bounds and the lengths."""
         text, pos, lowers, lengths = self.text, 0, list[int](), list[int]()
         while True:
-            pos = self.blanks(pos)
+            pos = after_blanks(self.text, pos)
             if text[pos : pos + 1] != "[":
                 return pos, lowers, lengths
             pos += 1
@@ -106,7 +101,7 @@ class _Array:
             return pos
         if self.text[pos : pos + 1] != "=":
             self.malformed('Missing "=" after array dimensions.')
-        pos = self.blanks(pos + 1)
+        pos = after_blanks(self.text, pos + 1)
         if self.text[pos : pos + 1] != "{":
             self.malformed('Array contents must start with "{".')
         return pos
@@ -199,7 +194,7 @@ class _StrictArray(_Array):
     def token(self, pos: int) -> tuple[str, str | None, int]:
         """ReadArrayToken: kind, an element's text (None: NULL), and where it ends."""
         text, delimiter = self.text, self.delimiter
-        pos = self.blanks(pos)
+        pos = after_blanks(self.text, pos)
         first = text[pos : pos + 1]
         if first in ("{", "}"):
             return first, None, pos + 1
@@ -241,7 +236,7 @@ class _StrictArray(_Array):
         while True:
             character = text[pos : pos + 1]
             if character == '"':
-                pos = self.blanks(pos + 1)
+                pos = after_blanks(self.text, pos + 1)
                 behind = text[pos : pos + 1]
                 if behind in (self.delimiter, "}", "{"):
                     return "element", "".join(characters), pos

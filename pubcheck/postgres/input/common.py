@@ -12,6 +12,13 @@ SPACE = " \t\n\v\f\r"
 """The spaces of isspace() in the C locale; input functions read bytes, so that other spaces do not count."""
 
 
+def after_blanks(text: str, pos: int) -> int:
+    """Return the first position from ``pos`` on that is not a space."""
+    while pos < len(text) and text[pos] in SPACE:
+        pos += 1
+    return pos
+
+
 def input_error(
     sqlstate: str,
     message: str,

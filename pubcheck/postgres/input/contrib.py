@@ -12,7 +12,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, input_error
+from pubcheck.postgres.input.common import SPACE, after_blanks, input_error
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.tokens import in_bytes
 
@@ -66,9 +66,7 @@ class _Hstore:
 
     def word(self, key: bool) -> tuple[str, bool] | None:
         """Read a key or a value: the text, and whether it is quoted; None at the end of the text."""
-        while self.peek() and self.peek() in SPACE:
-            self.at += 1
-        first = self.peek()
+        first = self.skip()
         if not first:
             return None
         if first == "=" and key:
@@ -98,8 +96,7 @@ class _Hstore:
         return "".join(letters), False
 
     def skip(self) -> str:
-        while self.peek() and self.peek() in SPACE:
-            self.at += 1
+        self.at = after_blanks(self.text, self.at)
         return self.peek()
 
     def read(self) -> dict[str, str | None]:

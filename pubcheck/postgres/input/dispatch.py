@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import EXTENSION, TYPE
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import input_error
@@ -13,75 +14,23 @@ from pubcheck.postgres.versions import BY_NUMBER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_HOMES: dict[int, str] = {
-    oid: home
-    for home, oids in {
-        "numbers:read_int2": (21,),
-        "numbers:read_int4": (23,),
-        "numbers:read_int8": (20,),
-        "numbers:read_oid": (26,),
-        "numbers:read_xid": (28,),
-        "numbers:read_cid": (29,),
-        "numbers:read_xid8": (5069,),
-        "numbers:read_oid8": (6437,),
-        "numbers:read_int2vector": (22,),
-        "numbers:read_oidvector": (30,),
-        "numbers:read_numeric": (1700,),
-        "numbers:read_float4": (700,),
-        "numbers:read_float8": (701,),
-        "numbers:read_money": (790,),
-        "strings:read_bool": (16,),
-        # text, unknown, cstring, refcursor
-        "strings:read_text": (25, 705, 2275, 1790),
-        "strings:read_varchar": (1043,),
-        "strings:read_bpchar": (1042,),
-        "strings:read_name": (19,),
-        "strings:read_char": (18,),
-        "strings:read_bytea": (17,),
-        "strings:read_bit": (1560,),
-        "strings:read_varbit": (1562,),
-        "strings:read_uuid": (2950,),
-        "strings:read_pg_lsn": (3220,),
-        "strings:read_tid": (27,),
-        "strings:read_pg_snapshot": (5038, 2970),
-        "network:read_inet": (869,),
-        "network:read_cidr": (650,),
-        "network:read_macaddr": (829,),
-        "network:read_macaddr8": (774,),
-        "json:read_json": (114,),
-        "json:read_jsonb": (3802,),
-        "jsonpath:read_jsonpath": (4072,),
-        "xml:read_xml": (142,),
-        "geometry:read_point": (600,),
-        "geometry:read_lseg": (601,),
-        "geometry:read_path": (602,),
-        "geometry:read_box": (603,),
-        "geometry:read_polygon": (604,),
-        "geometry:read_line": (628,),
-        "geometry:read_circle": (718,),
-        "textsearch:read_tsvector": (3614,),
-        "textsearch:read_tsquery": (3615,),
-        "reg_types:read_aclitem": (1033,),
-        "reg_types:read_regproc": (24,),
-        "reg_types:read_regprocedure": (2202,),
-        "reg_types:read_regoper": (2203,),
-        "reg_types:read_regoperator": (2204,),
-        "reg_types:read_regclass": (2205,),
-        "reg_types:read_regtype": (2206,),
-        "reg_types:read_regconfig": (3734,),
-        "reg_types:read_regdictionary": (3769,),
-        "reg_types:read_regnamespace": (4089,),
-        "reg_types:read_regrole": (4096,),
-        "reg_types:read_regcollation": (4191,),
-        "reg_types:read_regdatabase": (6490,),
-        "datetime:read_date": (1082,),
-        "datetime:read_time": (1083,),
-        "datetime:read_timetz": (1266,),
-        "datetime:read_timestamp": (1114,),
-        "datetime:read_timestamptz": (1184,),
-        "datetime:read_interval": (1186,),
-    }.items()
-    for oid in oids
+_MODULES = {
+    "numbers": "INT2 INT4 INT8 OID XID CID XID8 OID8 INT2VECTOR OIDVECTOR NUMERIC FLOAT4 FLOAT8 MONEY",
+    "strings": "TEXT UNKNOWN CSTRING REFCURSOR VARCHAR BPCHAR NAME BOOL CHAR BYTEA BIT VARBIT UUID PG_LSN TID "
+    "PG_SNAPSHOT TXID_SNAPSHOT",
+    "network": "INET CIDR MACADDR MACADDR8",
+    "json": "JSON JSONB",
+    "jsonpath": "JSONPATH",
+    "xml": "XML",
+    "geometry": "POINT LSEG PATH BOX POLYGON LINE CIRCLE",
+    "textsearch": "TSVECTOR TSQUERY",
+    "reg_types": "ACLITEM REGPROC REGPROCEDURE REGOPER REGOPERATOR REGCLASS REGTYPE REGCONFIG REGDICTIONARY "
+    "REGNAMESPACE REGROLE REGCOLLATION REGDATABASE",
+    "datetime": "DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ INTERVAL",
+}
+"""The modules that have the reader of types, read_int2 and so on, under the names of ``oids``."""
+_HOMES = {
+    getattr(oids, name): f"{module}:read_{name.lower()}" for module, names in _MODULES.items() for name in names.split()
 }
 _READERS: Deferred[int, Any] = Deferred("pubcheck.postgres.input", _HOMES)
 _READERS_OF_KINDS: Deferred[str, Any] = Deferred(
@@ -110,9 +59,7 @@ _WITHOUT_INPUT = {
 }  # fmt: skip
 """Types whose input function always refuses (pseudotypes.c and the like)."""
 
-_VOID = 2278
 _GTSVECTOR = 3642
-_RECORD = 2249
 
 
 class InputContext:
@@ -151,9 +98,9 @@ def _read_other(context: InputContext, type_oid: int, text: str, typmod: int) ->
         if type_oid == _GTSVECTOR and not context.major.input_refused_by_name:
             raise input_error("0A000", "gtsvector_in not implemented")
         raise input_error("0A000", f"cannot accept a value of type {_WITHOUT_INPUT[type_oid]}")
-    if type_oid == _VOID:
+    if type_oid == oids.VOID:
         return None
-    if type_oid == _RECORD:
+    if type_oid == oids.RECORD:
         raise input_error("0A000", "input of anonymous composite types is not implemented")
     cache = context.cache
     row = cache.type(type_oid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pubcheck.postgres.input.common import SPACE, input_error, invalid
+from pubcheck.postgres.input.common import after_blanks, input_error, invalid
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import leading_float8
 
@@ -28,12 +28,7 @@ class _Scan:
         return self.text[self.at : self.at + 1]
 
     def blanks(self) -> None:
-        self.at = self.behind_blanks(self.at)
-
-    def behind_blanks(self, pos: int) -> int:
-        while self.text[pos : pos + 1] and self.text[pos] in SPACE:
-            pos += 1
-        return pos
+        self.at = after_blanks(self.text, self.at)
 
     def expect(self, characters: str) -> None:
         if not self.peek() or self.peek() not in characters:
@@ -76,7 +71,7 @@ class _Scan:
             depth = 1
             self.at += 1
         elif self.peek() == "(":
-            behind = self.behind_blanks(self.at + 1)
+            behind = after_blanks(self.text, self.at + 1)
             # A parenthesis around all of it, before that of the first point or as the only one.
             if self.text[behind : behind + 1] == "(" or self.text.rfind("(") == self.at:
                 depth = 1
@@ -232,7 +227,7 @@ def read_circle(context: InputContext, text: str, typmod: int = -1) -> tuple[Poi
     if scan.skip("<"):
         depth = 1
     elif scan.peek() == "(":
-        behind = scan.behind_blanks(scan.at + 1)
+        behind = after_blanks(text, scan.at + 1)
         if text[behind : behind + 1] == "(":
             depth, scan.at = 1, behind
     centre = scan.pair()

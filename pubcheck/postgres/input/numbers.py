@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.datum import Array, single, whole_scale
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import SPACE, input_error, invalid, out_of_range
+from pubcheck.postgres.input.common import SPACE, after_blanks, input_error, invalid, out_of_range
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.versions import Major
 
@@ -309,19 +309,14 @@ def _strtod(text: str, real: bool) -> tuple[float, int, bool] | None:
 def leading_float8(text: str, pos: int, type_name: str, whole: str) -> tuple[float, int]:
     """float8in_internal with an end pointer: return a number within a longer text, and the end of it and of the blanks
     after it."""
-    length = len(text)
-    while pos < length and text[pos] in SPACE:
-        pos += 1
+    pos = after_blanks(text, pos)
     result = _strtod(text[pos:], real=False)
     if result is None:
         raise invalid(type_name, whole)
     value, end, wrong = result
     if wrong:
         raise input_error("22003", f'"{text[pos : pos + end]}" is out of range for type double precision')
-    pos += end
-    while pos < length and text[pos] in SPACE:
-        pos += 1
-    return value, pos
+    return value, after_blanks(text, pos + end)
 
 
 def _float(major: Major, text: str, name: str, real: bool) -> float:

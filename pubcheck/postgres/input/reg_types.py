@@ -6,55 +6,57 @@ A missing name is refused only if no unknown statement can have created the obje
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from pubcheck.postgres import older_grammars
 from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, input_error
+from pubcheck.postgres.input.common import SPACE, after_blanks, input_error
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import read_oid
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.tokens import tokens
 from pubcheck.postgres.versions import Major
 
+T = TypeVar("T")
 _NAME_BYTES = 63
 """NAMEDATALEN, without the byte that ends a name."""
 _DIGITS = re.compile("[0-9]+")
 _PART = re.compile(r'"((?:[^"]|"")*+)"|([^". \t\n\v\f\r][^. \t\n\v\f\r]*)')
 
 
-def _number(context: InputContext, text: str, none: str = "-") -> int | None:
-    """parseNumericOid, parseDashOrOid: an oid that is written as such."""
-    if text == none:
-        return 0
-    return read_oid(context, text) if _DIGITS.fullmatch(text) else None
+def _or_oid(none: str = "-") -> Callable[[Callable[[InputContext, str], T]], Callable[..., T | int]]:
+    """Let a function that reads a name read an oid too, or ``none`` for 0 (parseNumericOid, parseDashOrOid)."""
+
+    def decorated(look_up: Callable[[InputContext, str], T]) -> Callable[..., T | int]:
+        def read(context: InputContext, text: str, typmod: int = -1) -> T | int:
+            if text == none:
+                return 0
+            return read_oid(context, text) if _DIGITS.fullmatch(text) else look_up(context, text)
+
+        return read
+
+    return decorated
 
 
 def _names(text: str) -> list[str]:
     """stringToQualifiedNameList: names by dots, folded and cut as identifiers are. Raises ServerError 42602."""
-    pos, names = _blanks(text, 0), list[str]()
+    pos, names = after_blanks(text, 0), list[str]()
     while match := _PART.match(text, pos):
         part = match[1].replace('""', '"') if match[1] is not None else _fold(match[2])
         names.append(part.encode(errors="surrogatepass")[:_NAME_BYTES].decode(errors="ignore"))
-        pos = _blanks(text, match.end())
+        pos = after_blanks(text, match.end())
         if pos == len(text):
             return names
         if text[pos] != ".":
             break
-        pos = _blanks(text, pos + 1)
+        pos = after_blanks(text, pos + 1)
     raise input_error("42602", "invalid name syntax")
 
 
 def _fold(name: str) -> str:
     return "".join(character.lower() if character.isascii() else character for character in name)
-
-
-def _blanks(text: str, pos: int) -> int:
-    while pos < len(text) and text[pos] in SPACE:
-        pos += 1
-    return pos
 
 
 def _as_literal(error: ServerError) -> ServerError:
@@ -86,10 +88,8 @@ def _schema_exists(context: InputContext, names: list[str]) -> bool:
     return len(names) == 1 or names[-2] in context.cache.session.catalog.namespace_names
 
 
-def read_regclass(context: InputContext, text: str, typmod: int = -1) -> int:
-    number = _number(context, text)
-    if number is not None:
-        return number
+@_or_oid()
+def read_regclass(context: InputContext, text: str) -> int:
     names = _names(text)
     _check_schema(context, names, relation=True)
     node = {"relname": names[-1]}
@@ -165,9 +165,7 @@ def _type(context: InputContext, text: str) -> int:
     return int(oid)
 
 
-def read_regtype(context: InputContext, text: str, typmod: int = -1) -> int:
-    number = _number(context, text)
-    return _type(context, text) if number is None else number
+read_regtype = _or_oid()(_type)
 
 
 def _functions(context: InputContext, names: list[str]) -> list[Any]:
@@ -198,10 +196,8 @@ def _looked_up(look_up: Any, *arguments: Any) -> list[tuple[int, Any]]:
         raise _as_literal(error) from None
 
 
-def read_regproc(context: InputContext, text: str, typmod: int = -1) -> int:
-    number = _number(context, text)
-    if number is not None:
-        return number
+@_or_oid()
+def read_regproc(context: InputContext, text: str) -> int:
     functions = _functions(context, _names(text))
     if not functions:
         raise _missing(context, "42883", f'function "{text}" does not exist', f'the function "{text}"')
@@ -210,10 +206,8 @@ def read_regproc(context: InputContext, text: str, typmod: int = -1) -> int:
     return int(functions[0].oid)
 
 
-def read_regoper(context: InputContext, text: str, typmod: int = -1) -> int:
-    number = _number(context, text, none="0")
-    if number is not None:
-        return number
+@_or_oid("0")
+def read_regoper(context: InputContext, text: str) -> int:
     operators = _operators(context, _names(text))
     if not operators:
         raise _missing(context, "42883", f"operator does not exist: {text}", f"the operator {text}")
@@ -260,10 +254,8 @@ def _parts(text: str) -> Iterator[str]:
             depth += (character in "([") - (character in ")]")
 
 
-def read_regprocedure(context: InputContext, text: str, typmod: int = -1) -> int:
-    number = _number(context, text)
-    if number is not None:
-        return number
+@_or_oid()
+def read_regprocedure(context: InputContext, text: str) -> int:
     names, types = _name_and_types(context, text, none=False)
     for row in _functions(context, names):
         if row.arguments == tuple(types):
@@ -271,10 +263,8 @@ def read_regprocedure(context: InputContext, text: str, typmod: int = -1) -> int
     raise _missing(context, "42883", f'function "{text}" does not exist', f'the function "{text}"')
 
 
-def read_regoperator(context: InputContext, text: str, typmod: int = -1) -> int:
-    number = _number(context, text, none="0")
-    if number is not None:
-        return number
+@_or_oid("0")
+def read_regoperator(context: InputContext, text: str) -> int:
     names, types = _name_and_types(context, text, none=True)
     if len(types) == 1:
         hint = "Use NONE to denote the missing argument of a unary operator."
@@ -294,10 +284,8 @@ def _single_name(text: str) -> str:
     return names[0]
 
 
-def read_regnamespace(context: InputContext, text: str, typmod: int = -1) -> int:
-    number = _number(context, text)
-    if number is not None:
-        return number
+@_or_oid()
+def read_regnamespace(context: InputContext, text: str) -> int:
     name = _single_name(text)
     oid = context.cache.session.catalog.namespace_names.get(name)
     if oid is None:
@@ -305,23 +293,22 @@ def read_regnamespace(context: InputContext, text: str, typmod: int = -1) -> int
     return int(oid)
 
 
-def read_regrole(context: InputContext, text: str, typmod: int = -1) -> int:
-    number = _number(context, text)
-    return _role(context, _single_name(text)) if number is None else number
+@_or_oid()
+def read_regrole(context: InputContext, text: str) -> int:
+    return _role(context, _single_name(text))
 
 
 _DATABASES = {"template1": 1, "template0": 4, "postgres": 5}
 """Those that initdb creates."""
 
 
-def read_regdatabase(context: InputContext, text: str, typmod: int = -1) -> int:
+@_or_oid()
+def read_regdatabase(context: InputContext, text: str) -> int:
     """Raises Unknowable for a database that initdb does not create: it may exist."""
-    number = _number(context, text)
-    if number is None:
-        number = _DATABASES.get(_single_name(text))
-    if number is None:
+    oid = _DATABASES.get(_single_name(text))
+    if oid is None:
         raise Unknowable("which databases the server has")
-    return number
+    return oid
 
 
 def _role(context: InputContext, name: str) -> int:
@@ -368,13 +355,13 @@ def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[in
 
 def _acl_name(text: str, pos: int) -> tuple[str, int]:
     """getid: return a name, quoted or not or in part, and the end of the blanks after it."""
-    pos = _blanks(text, pos)
+    pos = after_blanks(text, pos)
     match = _ACL_NAME.match(text, pos)
     assert match is not None
     name = _ACL_QUOTED.sub(lambda quoted: quoted[1].replace('""', '"'), match[0])
     if len(name.encode(errors="surrogatepass")) > _NAME_BYTES:
         raise input_error("42622", "identifier too long", f"Identifier must be less than {_NAME_BYTES + 1} characters.")
-    return name, _blanks(text, match.end())
+    return name, after_blanks(text, match.end())
 
 
 _LANGUAGES = frozenset(
@@ -392,9 +379,6 @@ def languages(major: Major) -> frozenset[str]:
 
 def _text_search(context: InputContext, text: str, kind: str, suffix: str) -> int | str:
     """Return an object of a text search kind: its oid if the unit created it, its name if initdb did."""
-    number = _number(context, text)
-    if number is not None:
-        return number
     names = _names(text)
     _check_schema(context, names)
     cache, name = context.cache, names[-1]
@@ -412,18 +396,18 @@ def _text_search(context: InputContext, text: str, kind: str, suffix: str) -> in
     raise _missing(context, "42704", f'{kind} "{full}" does not exist', f'the {kind} "{full}"')
 
 
-def read_regconfig(context: InputContext, text: str, typmod: int = -1) -> int | str:
+@_or_oid()
+def read_regconfig(context: InputContext, text: str) -> int | str:
     return _text_search(context, text, "text search configuration", "")
 
 
-def read_regdictionary(context: InputContext, text: str, typmod: int = -1) -> int | str:
+@_or_oid()
+def read_regdictionary(context: InputContext, text: str) -> int | str:
     return _text_search(context, text, "text search dictionary", "_stem")
 
 
-def read_regcollation(context: InputContext, text: str, typmod: int = -1) -> int:
-    number = _number(context, text)
-    if number is not None:
-        return number
+@_or_oid()
+def read_regcollation(context: InputContext, text: str) -> int:
     names = _names(text)
     _check_schema(context, names)
     cache = context.cache

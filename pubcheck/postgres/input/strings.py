@@ -35,6 +35,9 @@ def read_text(context: InputContext, text: str, typmod: int = -1) -> str:
     return text
 
 
+read_unknown = read_cstring = read_refcursor = read_text
+
+
 def _limited(text: str, limit: int, type_name: str) -> str:
     if text[limit:].strip(" "):
         raise input_error("22001", f"value too long for type {type_name}({limit})")
@@ -213,3 +216,6 @@ def read_pg_snapshot(context: InputContext, text: str, typmod: int = -1) -> tupl
             else:
                 return tuple(values)
     raise invalid("pg_snapshot", text)
+
+
+read_txid_snapshot = read_pg_snapshot

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, input_error
+from pubcheck.postgres.input.common import SPACE, after_blanks, input_error
 from pubcheck.postgres.input.dispatch import InputContext
 
 _GREATEST_WORD = 2046
@@ -64,8 +64,7 @@ class _Words:
         """gettoken_tsvector: the next word, None at the end. ``places`` are its positions."""
         text = self.text
         self.places: list[tuple[int, int]] = []
-        while self.at < len(text) and text[self.at] in SPACE:
-            self.at += 1
+        self.at = after_blanks(text, self.at)
         if self.at == len(text):
             return None
         if text[self.at] == "'":
@@ -232,8 +231,7 @@ def read_tsquery(context: InputContext, text: str, typmod: int = -1) -> Query | 
     levels = [_Level()]
     wants_operand = first = True
     while True:
-        while words.at < len(text) and text[words.at] in SPACE:
-            words.at += 1
+        words.at = after_blanks(text, words.at)
         character = text[words.at : words.at + 1]
         if wants_operand:
             if character == "!":
