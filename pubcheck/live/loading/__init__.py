@@ -112,7 +112,7 @@ class Loading:
     ) -> Object:
         """Add an object that needs only a name, and return its address."""
         role = self.refs.role(owner) if owner else SUPERUSER
-        self.catalog.add_other(OtherObject(row.oid, kind, row.name, namespace, role, **fields))  # type: ignore[arg-type]
+        self.catalog.add(OtherObject(row.oid, kind, row.name, namespace, role, **fields))  # type: ignore[arg-type]
         return OTHER, row.oid, 0
 
     def depend_on(self, dependent: Object, names: Iterable[str]) -> None:

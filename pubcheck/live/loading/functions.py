@@ -17,7 +17,7 @@ def function(loading: Loading, row: records.Function) -> None:
     refs = loading.refs
     namespace = loading.enter(PROC, row)
     arguments = tuple(map(refs.type, row.arguments))
-    loading.catalog.add_proc(
+    loading.catalog.add(
         Proc(
             row.oid,
             row.name,

@@ -69,7 +69,7 @@ def _filter(loading: Loading, row: records.PublicationTable, table: Relation) ->
 
 def publication_exclusion(loading: Loading, row: records.PublicationExclusion) -> None:
     catalog = loading.catalog
-    catalog.add_publication_exclusion(
+    catalog.add(
         PublicationExclusion(
             row.oid, catalog.publication_names[row.name], loading.refs.relations[row.table], loading.place()
         )
@@ -78,7 +78,7 @@ def publication_exclusion(loading: Loading, row: records.PublicationExclusion) -
 
 def publication_schema(loading: Loading, row: records.PublicationSchema) -> None:
     catalog = loading.catalog
-    catalog.add_publication_namespace(
+    catalog.add(
         PublicationNamespace(
             row.oid, catalog.publication_names[row.name], loading.refs.schemas[row.schema], loading.place()
         )

@@ -71,7 +71,7 @@ class References:
         if oid is None:
             builtin = self.session.syscache.builtin.role(name) if name.startswith("pg_") else 0
             oid = self._roles[name] = builtin or self.catalog.new_oid()
-            self.catalog.add_role(Role(oid, name, seen=True))
+            self.catalog.add(Role(oid, name, seen=True))
         return oid
 
     def type(self, name: str) -> int:
@@ -155,7 +155,7 @@ class References:
     def _new_family(self, name: str) -> int:
         schema, plain = parts(name)
         row = OtherObject(self.catalog.new_oid(), "operator family", plain, self.schemas[schema], SUPERUSER)
-        self.catalog.add_other(row)
+        self.catalog.add(row)
         self._families[name] = row.oid
         return row.oid
 

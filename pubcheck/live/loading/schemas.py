@@ -20,7 +20,7 @@ def schema(loading: Loading, row: records.Schema) -> None:
     known = loading.catalog.namespace_names.get(row.name)
     oid = row.oid if known is None else known
     acl = tuple((loading.refs.role(role) if role else 0, right) for role, right in row.grants)
-    loading.catalog.add_namespace(Namespace(oid, row.name, loading.refs.role(row.owner), seen=True, acl=acl))
+    loading.catalog.add(Namespace(oid, row.name, loading.refs.role(row.owner), seen=True, acl=acl))
     loading.refs.schemas[row.name] = oid
 
 
@@ -42,7 +42,7 @@ def role(loading: Loading, row: records.Role) -> None:
     memberships = [(loading.refs.role(membership.role), membership) for membership in row.member_of]
     if row.oid == SUPERUSER:
         loading.catalog.role_names.remove(loading.catalog.roles[SUPERUSER].name)
-    loading.catalog.add_role(
+    loading.catalog.add(
         Role(
             row.oid,
             row.name,

@@ -15,7 +15,7 @@ def type(loading: Loading, row: records.Type) -> None:
     catalog, refs = loading.catalog, loading.refs
     namespace, owner = loading.enter(TYPE, row), refs.role(row.owner)
     base, collation = refs.type(row.base), refs.collation(row.collation)
-    catalog.add_type(
+    catalog.add(
         Type(
             row.oid,
             row.name,
@@ -39,7 +39,7 @@ def type(loading: Loading, row: records.Type) -> None:
         )
     )
     if row.array_oid:
-        catalog.add_type(
+        catalog.add(
             Type(
                 row.array_oid,
                 row.array,
@@ -58,7 +58,7 @@ def type(loading: Loading, row: records.Type) -> None:
         inner = row.type == "m"
         catalog.depend((TYPE, row.oid, 0), (TYPE, base, 0), INTERNAL if inner else NORMAL)
     for check in row.checks:
-        catalog.add_other(OtherObject(check.oid, "constraint", check.name, row.oid, owner))
+        catalog.add(OtherObject(check.oid, "constraint", check.name, row.oid, owner))
         catalog.depend((OTHER, check.oid, 0), (TYPE, row.oid, 0), AUTO)
     if row.type == "d":
         catalog.check_domain(row.oid)
@@ -66,7 +66,7 @@ def type(loading: Loading, row: records.Type) -> None:
 
 def operator(loading: Loading, row: records.Operator) -> None:
     refs = loading.refs
-    loading.catalog.add_operator(
+    loading.catalog.add(
         Operator(
             row.oid,
             row.name,
@@ -99,14 +99,12 @@ def collations_of_machine(loading: Loading) -> None:
     catalog, cache = loading.catalog, loading.session.syscache
     for name in loading.snapshot.server.collations:
         if cache.builtin.collation_named(name) is None and depends_on_build(name):
-            catalog.add_collation(cache.collation_named(["pg_catalog", name], exists=True))
+            catalog.add(cache.collation_named(["pg_catalog", name], exists=True))
 
 
 def collation(loading: Loading, row: records.Collation) -> None:
     namespace = loading.enter(COLLATION, row)
-    loading.catalog.add_collation(
-        Collation(row.oid, row.name, namespace, loading.refs.role(row.owner), row.deterministic)
-    )
+    loading.catalog.add(Collation(row.oid, row.name, namespace, loading.refs.role(row.owner), row.deterministic))
 
 
 def operator_class(loading: Loading, row: records.OperatorClass) -> None:

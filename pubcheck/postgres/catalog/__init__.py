@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -40,18 +40,16 @@ from pubcheck.postgres.catalog.constants import (
     TYPE,
     Object,
 )
+from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES
+from pubcheck.postgres.catalog.registers import REGISTERS, ROWS, Registered
 from pubcheck.postgres.catalog.rows import (
-    Collation,
     Constraint,
     Index,
     Namespace,
     Operator,
     OtherObject,
-    Proc,
     Publication,
-    PublicationExclusion,
-    PublicationNamespace,
     PublicationRel,
     Relation,
     Role,
@@ -96,6 +94,9 @@ __all__ = [
 ]
 
 
+R = TypeVar("R", bound=Registered)
+
+
 class Catalog(CatalogTables):
     """All catalogs of one database of one major, with the methods that add and remove objects.
 
@@ -111,23 +112,12 @@ class Catalog(CatalogTables):
             (PUBLIC, "public", DATABASE_OWNER),
             (INFORMATION_SCHEMA, "information_schema", SUPERUSER),
         ):
-            self.add_namespace(Namespace(oid, name, owner, acl=((0, "U"),), seen=True))
-        self.add_role(Role(SUPERUSER, "postgres", superuser=True, seen=True))
-        self.add_role(Role(DATABASE_OWNER, "pg_database_owner", seen=True))
+            self.add(Namespace(oid, name, owner, acl=((0, "U"),), seen=True))
+        self.add(Role(SUPERUSER, "postgres", superuser=True, seen=True))
+        self.add(Role(DATABASE_OWNER, "pg_database_owner", seen=True))
         self.journal.clear()
 
     # Rows with their names and secondary indexes. Each pair adds and removes everything that belongs to the row.
-
-    def add_namespace(self, row: Namespace) -> None:
-        self.namespaces.put(row.oid, row)
-        self.namespace_names.put(row.name, row.oid)
-        self.gone.remove((NAMESPACE, 0, row.name))
-
-    def _remove_namespace(self, oid: int) -> None:
-        row = self.namespaces[oid]
-        self.namespaces.remove(oid)
-        self.namespace_names.remove(row.name)
-        self.gone.put((NAMESPACE, 0, row.name), True)
 
     def holds_something(self) -> bool:
         """Return whether anything except roles was created."""
@@ -140,17 +130,6 @@ class Catalog(CatalogTables):
             mine.clear()
             mine.update(theirs)
         self._next_oid = max(self._next_oid, neighbour._next_oid)
-
-    def add_role(self, row: Role) -> None:
-        self.roles.put(row.oid, row)
-        self.role_names.put(row.name, row.oid)
-        self.gone.remove((ROLE, 0, row.name))
-
-    def _remove_role(self, oid: int) -> None:
-        row = self.roles[oid]
-        self.roles.remove(oid)
-        self.role_names.remove(row.name)
-        self.gone.put((ROLE, 0, row.name), True)
 
     def add_relation(self, row: Relation) -> None:
         key = (row.namespace, row.name)
@@ -230,24 +209,12 @@ class Catalog(CatalogTables):
         if relation is not None:
             self.constraint_names.remove((relation.namespace, row.name), oid)
 
-    def add_type(self, row: Type) -> None:
-        self.types.put(row.oid, row)
-        self.type_names.put((row.namespace, row.name), row.oid)
-        if self.gone:
-            self.gone.remove((TYPE, row.namespace, row.name))
-
-    def _remove_type(self, oid: int) -> None:
-        row = self.types[oid]
-        self.types.remove(oid)
-        self.type_names.remove((row.namespace, row.name))
-        self.gone.put((TYPE, row.namespace, row.name), True)
-
     def add_type_with_array(self, row: Type) -> Type:
         """Add a type and the array type over it."""
         array = self.array_type_name(row.namespace, row.name)
         row = replace(row, array=self.new_oid())
-        self.add_type(row)
-        self.add_type(
+        self.add(row)
+        self.add(
             Type(
                 row.array,
                 array,
@@ -296,56 +263,9 @@ class Catalog(CatalogTables):
         self.depend((TYPE, row.oid, 0), (RELATION, relation.oid, 0), INTERNAL)
         return row
 
-    def add_proc(self, row: Proc) -> None:
-        self.procs.put(row.oid, row)
-        self.proc_names.add((row.namespace, row.name), row.oid)
-
-    def _remove_proc(self, oid: int) -> None:
-        row = self.procs[oid]
-        self.procs.remove(oid)
-        self.proc_names.remove((row.namespace, row.name), oid)
-
-    def add_operator(self, row: Operator) -> None:
-        self.operators.put(row.oid, row)
-        self.operator_names.add((row.namespace, row.name), row.oid)
-
-    def _remove_operator(self, oid: int) -> None:
-        row = self.operators[oid]
-        self.operators.remove(oid)
-        self.operator_names.remove((row.namespace, row.name), oid)
-        negator = self.operators.get(row.negator)
-        if negator is not None and negator.negator == oid:
-            self.operators.put(negator.oid, replace(negator, negator=0))
-
-    def add_collation(self, row: Collation) -> None:
-        self.collations.put(row.oid, row)
-        self.collation_names.put((row.namespace, row.name), row.oid)
-
-    def _remove_collation(self, oid: int) -> None:
-        row = self.collations[oid]
-        self.collations.remove(oid)
-        self.collation_names.remove((row.namespace, row.name))
-
-    def add_other(self, row: OtherObject) -> None:
-        self.others.put(row.oid, row)
-        self.other_names.put((row.kind, row.namespace, row.name), row.oid)
-
-    def _remove_other(self, oid: int) -> None:
-        row = self.others[oid]
-        self.others.remove(oid)
-        if self.other_names.get((row.kind, row.namespace, row.name)) == oid:
-            self.other_names.remove((row.kind, row.namespace, row.name))
-        if row.kind == "constraint":
-            self.check_domain(row.namespace)
-        elif row.kind == "operator class":
-            classes = self.settings.get(OPERATOR_CLASSES, ())
-            if any(opclass.family == oid for opclass in classes):
-                self.settings.put(OPERATOR_CLASSES, tuple(opclass for opclass in classes if opclass.family != oid))
-
     def add_publication(self, row: Publication) -> None:
+        self.add(row)
         self.put_publication(row)
-        self.publication_names.put(row.name, row.oid)
-        self.gone.remove((PUBLICATION, 0, row.name))
 
     def put_publication(self, row: Publication) -> None:
         """Store a publication that may now be for all tables, or no longer."""
@@ -355,70 +275,11 @@ class Catalog(CatalogTables):
         else:
             self.publications_for_all.remove(row.oid)
 
-    def _remove_publication(self, oid: int) -> None:
-        row = self.publications[oid]
-        self.publications.remove(oid)
-        self.publication_names.remove(row.name)
-        self.publications_for_all.remove(oid)
-        self.gone.put((PUBLICATION, 0, row.name), True)
-
     def add_publication_rel(self, row: PublicationRel) -> None:
-        self.publication_rels.put(row.oid, row)
-        self.members.put((row.publication, row.relation), row.oid)
-        self.gone.remove((PUBLICATION_REL, row.publication, row.relation))
-        self.members_of.add(row.publication, row.oid)
-        self.memberships.add(row.relation, row.oid)
-        member = (PUBLICATION_REL, row.oid, 0)
-        self.depend(member, (PUBLICATION, row.publication, 0), AUTO)
-        self.depend(member, (RELATION, row.relation, 0), AUTO)
+        self.add(row)
         # publication_add_relation: dependencies on the columns of the filter and of the list are NORMAL ones.
-        if row.filter is not None:
-            for number in row.filter.columns:
-                self.depend(member, (RELATION, row.relation, number), NORMAL)
-        for number in row.columns or ():
-            self.depend(member, (RELATION, row.relation, number), NORMAL)
-
-    def _remove_publication_rel(self, oid: int) -> None:
-        row = self.publication_rels[oid]
-        self.publication_rels.remove(oid)
-        self.members.remove((row.publication, row.relation))
-        self.gone.put((PUBLICATION_REL, row.publication, row.relation), True)
-        self.members_of.remove(row.publication, oid)
-        self.memberships.remove(row.relation, oid)
-
-    def add_publication_exclusion(self, row: PublicationExclusion) -> None:
-        self.publication_exclusions.put(row.oid, row)
-        self.exclusions.put((row.publication, row.relation), row.oid)
-        self.exclusions_of.add(row.publication, row.oid)
-        self.excluded_from.add(row.relation, row.oid)
-        exclusion = (PUBLICATION_EXCLUSION, row.oid, 0)
-        self.depend(exclusion, (PUBLICATION, row.publication, 0), AUTO)
-        self.depend(exclusion, (RELATION, row.relation, 0), AUTO)
-
-    def _remove_publication_exclusion(self, oid: int) -> None:
-        row = self.publication_exclusions[oid]
-        self.publication_exclusions.remove(oid)
-        self.exclusions.remove((row.publication, row.relation))
-        self.exclusions_of.remove(row.publication, oid)
-        self.excluded_from.remove(row.relation, oid)
-
-    def add_publication_namespace(self, row: PublicationNamespace) -> None:
-        self.publication_namespaces.put(row.oid, row)
-        self.schema_members.put((row.publication, row.namespace), row.oid)
-        self.gone.remove((PUBLICATION_NAMESPACE, row.publication, row.namespace))
-        self.schemas_of.add(row.publication, row.oid)
-        self.schema_publications.add(row.namespace, row.oid)
-        member = (PUBLICATION_NAMESPACE, row.oid, 0)
-        self.depend(member, (PUBLICATION, row.publication, 0), AUTO)
-        self.depend(member, (NAMESPACE, row.namespace, 0), AUTO)
-
-    def _remove_publication_namespace(self, oid: int) -> None:
-        row = self.publication_namespaces[oid]
-        self.publication_namespaces.remove(oid)
-        self.schema_members.remove((row.publication, row.namespace))
-        self.gone.put((PUBLICATION_NAMESPACE, row.publication, row.namespace), True)
-        self.schemas_of.remove(row.publication, oid)
-        self.schema_publications.remove(row.namespace, oid)
+        for number in (*(row.filter.columns if row.filter is not None else ()), *(row.columns or ())):
+            self.depend((PUBLICATION_REL, row.oid, 0), (RELATION, row.relation, number), NORMAL)
 
     def put_subscription(self, row: Subscription) -> None:
         former = self.subscriptions.get(row.name)
@@ -433,11 +294,70 @@ class Catalog(CatalogTables):
             self.subscriptions_to.remove(publication, name)
         self.subscriptions.remove(name)
 
+    def rows_of(self, kind: str) -> Heap[int, Any]:
+        """Return the rows of the objects of a class, by oid."""
+        rows: Heap[int, Any] = getattr(self, ROWS[kind])
+        return rows
+
+    def add(self, row: Registered) -> None:
+        """Enter an object other than a relation with its name, and in the groups that it belongs to."""
+        register = REGISTERS[type(row)]
+        self.rows_of(register.kind).put(row.oid, row)
+        if register.names:
+            getattr(self, register.names).put(register.key(row), row.oid)
+        for groups, key in register.groups:
+            getattr(self, groups).add(key(row), row.oid)
+        if register.noted:
+            self.gone.remove(register.gone(row))
+        for kind, field in register.parts:
+            self.depend((register.kind, row.oid, 0), (kind, getattr(row, field), 0), AUTO)
+
+    def _leave(self, row: Registered) -> None:
+        """Take an object out of the names and groups that ``add`` entered it in."""
+        register = REGISTERS[type(row)]
+        if register.names:
+            names, name = getattr(self, register.names), register.key(row)
+            if names.get(name) == row.oid:
+                names.remove(name)
+        for groups, key in register.groups:
+            getattr(self, groups).remove(key(row), row.oid)
+        if register.noted:
+            self.gone.put(register.gone(row), True)
+
+    def rename(self, row: R, **changes: Any) -> R:
+        """Give an object other than a relation another name or schema, and return its new row."""
+        self._leave(row)
+        new = replace(row, **changes)
+        self.add(new)
+        return new
+
     def remove(self, kind: str, oid: int) -> None:
         """Delete one object with its name, its index entries and its own dependencies, but not its dependents."""
-        if kind in _REMOVALS:
-            _REMOVALS[kind](self, oid)
+        if kind == RELATION:
+            self._remove_relation_and_index(oid)
+        elif kind == CONSTRAINT:
+            self._remove_constraint(oid)
+        elif kind in ROWS:
+            row = self.rows_of(kind)[oid]
+            self.rows_of(kind).remove(oid)
+            self._leave(row)
+            if kind in _AFTER_REMOVAL:
+                _AFTER_REMOVAL[kind](self, row)
         self.forget_dependencies((kind, oid))
+
+    def _forget_negator(self, row: Operator) -> None:
+        negator = self.operators.get(row.negator)
+        if negator is not None and negator.negator == row.oid:
+            self.operators.put(negator.oid, replace(negator, negator=0))
+
+    def _forget_classes(self, row: OtherObject) -> None:
+        """Forget what a domain's constraint or an operator class had an effect on."""
+        if row.kind == "constraint":
+            self.check_domain(row.namespace)
+        elif row.kind == "operator class":
+            classes = self.settings.get(OPERATOR_CLASSES, ())
+            if any(opclass.family == row.oid for opclass in classes):
+                self.settings.put(OPERATOR_CLASSES, tuple(opclass for opclass in classes if opclass.family != row.oid))
 
     def check_domain(self, oid: int) -> None:
         """Update ``checked`` of a domain, and of the domains over it, after its own constraints changed."""
@@ -456,20 +376,8 @@ class Catalog(CatalogTables):
                     self.check_domain(key[1])
 
 
-_REMOVALS: dict[str, Callable[[Catalog, int], None]] = {
-    RELATION: Catalog._remove_relation_and_index,
-    CONSTRAINT: Catalog._remove_constraint,
-    TYPE: Catalog._remove_type,
-    PROC: Catalog._remove_proc,
-    OPERATOR: Catalog._remove_operator,
-    CAST: lambda catalog, oid: catalog.casts.remove(oid),
-    COLLATION: Catalog._remove_collation,
-    NAMESPACE: Catalog._remove_namespace,
-    PUBLICATION: Catalog._remove_publication,
-    PUBLICATION_REL: Catalog._remove_publication_rel,
-    PUBLICATION_EXCLUSION: Catalog._remove_publication_exclusion,
-    PUBLICATION_NAMESPACE: Catalog._remove_publication_namespace,
-    OTHER: Catalog._remove_other,
-    ROLE: Catalog._remove_role,
+_AFTER_REMOVAL: dict[str, Callable[[Catalog, Any], None]] = {
+    OPERATOR: Catalog._forget_negator,
+    OTHER: Catalog._forget_classes,
+    PUBLICATION: lambda catalog, row: catalog.publications_for_all.remove(row.oid),
 }
-"""The function that removes a row, by the class of the object. A default has no row of its own."""

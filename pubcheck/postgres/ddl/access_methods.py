@@ -30,7 +30,7 @@ def create_method(session: Session, node: Node) -> None:
         raise ServerError("42501", f'permission denied to create access method "{name}"')
     if name in (_OF_TABLES, *INDEX_METHODS) or (METHOD, 0, name) in catalog.other_names:
         raise ServerError("42710", 'access method "{name}" already exists', name=name)
-    catalog.add_other(OtherObject(catalog.new_oid(), METHOD, name, 0, session.setting("role")))
+    catalog.add(OtherObject(catalog.new_oid(), METHOD, name, 0, session.setting("role")))
 
 
 def refuse_table_storage(session: Session, node: Node, kind: str) -> None:

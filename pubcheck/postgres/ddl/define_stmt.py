@@ -175,7 +175,7 @@ def create_operator(session: Session, node: Node) -> None:
             if negated is not None and not negated.negator:
                 catalog.operators.put(negator_oid, replace(negated, negator=row.oid))
     catalog.forget_dependencies((OPERATOR, row.oid))
-    catalog.add_operator(row)
+    catalog.add(row)
     depender = (OPERATOR, row.oid, 0)
     depend_on_schema(session, depender, namespace)
     for oid in {left, right}:
@@ -203,7 +203,7 @@ def _other_operator(session: Session, parts: list[str], row: Operator, operands:
         return None
     catalog = session.catalog
     shell = Operator(catalog.new_oid(), name, namespace, session.setting("role"), left, right)
-    catalog.add_operator(shell)
+    catalog.add(shell)
     depend_on_schema(session, (OPERATOR, shell.oid, 0), namespace)
     for oid in {left, right}:
         catalog.depend((OPERATOR, shell.oid, 0), (TYPE, oid, 0), NORMAL)
@@ -231,7 +231,7 @@ def create_collation(session: Session, node: Node) -> None:
     elif not deterministic and value_text(options.get("provider")).lower() != "icu":
         raise ServerError("0A000", "nondeterministic collations not supported with this provider")
     row = Collation(catalog.new_oid(), name, namespace, session.setting("role"), deterministic)
-    catalog.add_collation(row)
+    catalog.add(row)
     depend_on_schema(session, (COLLATION, row.oid, 0), namespace)
 
 
@@ -242,5 +242,5 @@ def create_other(session: Session, node: Node, kind: str) -> None:
     if (kind, namespace, name) in catalog.other_names:
         raise ServerError("42710", '{kind} "{name}" already exists', kind=kind, name=name)
     row = OtherObject(catalog.new_oid(), kind, name, namespace, session.setting("role"))
-    catalog.add_other(row)
+    catalog.add(row)
     depend_on_schema(session, (OTHER, row.oid, 0), namespace)

@@ -7,14 +7,11 @@ whole table is dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import (
     AUTO,
-    CAST,
-    COLLATION,
     CONSTRAINT,
     DEFAULT,
     EXTENSION,
@@ -22,18 +19,12 @@ from pubcheck.postgres.catalog import (
     INTERNAL,
     NAMESPACE,
     NORMAL,
-    OPERATOR,
     OTHER,
     PARTITION,
-    PROC,
     PUBLIC,
-    PUBLICATION,
     PUBLICATION_EXCLUSION,
-    PUBLICATION_NAMESPACE,
     PUBLICATION_REL,
     RELATION,
-    ROLE,
-    TYPE,
     Object,
 )
 from pubcheck.postgres.ddl.object_descriptions import column_of_default, describe
@@ -339,7 +330,7 @@ def _delete(session: Session, target: Object) -> None:
         if column is not None:
             _drop_default(session, column)
         catalog.forget_dependencies((DEFAULT, oid))
-    elif oid in _heap(session, kind):
+    elif oid in catalog.rows_of(kind):
         catalog.remove(kind, oid)
         if kind == NAMESPACE:
             session.forget_path()
@@ -375,23 +366,3 @@ def _drop_default(session: Session, column: Object) -> None:
     position = column[2] - 1
     columns[position] = replace(columns[position], has_default=False, generated="", expression=(), tree=None)
     session.catalog.relations.put(row.oid, replace(row, columns=tuple(columns)))
-
-
-def _heap(session: Session, kind: str) -> dict[int, Any]:
-    catalog = session.catalog
-    heaps: dict[str, dict[int, Any]] = {
-        CONSTRAINT: catalog.constraints,
-        TYPE: catalog.types,
-        PROC: catalog.procs,
-        OPERATOR: catalog.operators,
-        CAST: catalog.casts,
-        COLLATION: catalog.collations,
-        NAMESPACE: catalog.namespaces,
-        PUBLICATION: catalog.publications,
-        PUBLICATION_EXCLUSION: catalog.publication_exclusions,
-        PUBLICATION_REL: catalog.publication_rels,
-        PUBLICATION_NAMESPACE: catalog.publication_namespaces,
-        OTHER: catalog.others,
-        ROLE: catalog.roles,
-    }
-    return heaps.get(kind, {})

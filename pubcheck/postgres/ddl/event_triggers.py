@@ -54,7 +54,7 @@ def create_event_trigger(session: Session, node: Node) -> None:
     if not functions and all_objects_known(session):
         raise ServerError("42883", f"function {'.'.join(names(node['funcname']))}() does not exist")
     row = OtherObject(catalog.new_oid(), KIND, name, 0, session.setting("role"))
-    catalog.add_other(row)
+    catalog.add(row)
     for oid in functions[:1]:
         catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)
         _store(session, (*event_triggers(session), EventTrigger(row.oid, node["eventname"], tuple(tags), oid)))

@@ -5,8 +5,6 @@ The objects of the extensions that come with the server are known; other extensi
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from pubcheck.postgres.builtins.extensions import Contents, Reference, contents
 from pubcheck.postgres.catalog import (
     CAST,
@@ -86,7 +84,7 @@ def _install(session: Session, name: str, schema: str | None, version: str | Non
         for required in extension_contents.requires:
             _require(session, name, required, None if extension_contents.schema else schema, cascade=cascade)
     row = OtherObject(catalog.new_oid(), "extension", name, 0, session.setting("role"))
-    catalog.add_other(row)
+    catalog.add(row)
     if namespace != PG_CATALOG:
         catalog.depend((OTHER, row.oid, 0), (NAMESPACE, namespace, 0), NORMAL)
     if extension_contents is not None and version in (None, extension_contents.version):
@@ -172,7 +170,7 @@ class _Script:
         if spec.array:
             row = catalog.add_type_with_array(row)
         else:
-            catalog.add_type(row)
+            catalog.add(row)
         if relation is not None:
             catalog.depend((RELATION, relation.oid, 0), (TYPE, row.oid, 0), INTERNAL)
         self.types[-1 - 2 * place], self.types[-2 - 2 * place] = row.oid, row.array
@@ -225,7 +223,7 @@ class _Script:
                     raise ServerError(
                         "42723", 'function "{name}" already exists with same argument types', name=row.name
                     )
-            catalog.add_proc(row)
+            catalog.add(row)
             self._belongs((PROC, oid, 0))
 
     def _make_operators(self) -> None:
@@ -246,7 +244,7 @@ class _Script:
                 existing_operator = catalog.operators[existing]
                 if (existing_operator.left, existing_operator.right) == (row.left, row.right) and row.right:
                     raise ServerError("42723", f"operator {row.name} already exists")
-            catalog.add_operator(row)
+            catalog.add(row)
             self._belongs((OPERATOR, oid, 0))
 
     def _make_casts(self) -> None:
@@ -285,7 +283,7 @@ class _Script:
             row = OtherObject(catalog.new_oid(), kind, name, self.namespace if in_schema else 0, self.extension.owner)
             # Several access methods may have operator classes of the same name; one of them is enough.
             if (kind, row.namespace, name) not in catalog.other_names:
-                catalog.add_other(row)
+                catalog.add(row)
                 self._belongs((OTHER, row.oid, 0))
 
 
@@ -331,32 +329,20 @@ def set_schema(session: Session, name: str, schema: str) -> None:
 def _move(session: Session, kind: str, oid: int, namespace: int) -> None:
     """A member of an extension to the extension's new schema."""
     catalog = session.catalog
-    if kind == PROC:
-        proc = catalog.procs[oid]
-        catalog.proc_names.remove((proc.namespace, proc.name), oid)
-        catalog.add_proc(replace(proc, namespace=namespace))
-    elif kind == OPERATOR:
-        operator = catalog.operators[oid]
-        catalog.operator_names.remove((operator.namespace, operator.name), oid)
-        catalog.add_operator(replace(operator, namespace=namespace))
-    elif kind == TYPE:
-        row = catalog.types[oid]
-        free_type_name(session, namespace, row.name)
-        if row.relation:
-            catalog.rename_relation(catalog.relations[row.relation], row.name, namespace)
-        for type_row in (row, catalog.types.get(row.array)):
-            if type_row is not None:
-                catalog.type_names.remove((type_row.namespace, type_row.name))
-                catalog.add_type(replace(type_row, namespace=namespace))
-    elif kind == RELATION:
+    if kind == RELATION:
         relation = catalog.relations[oid]
         session.free_name(namespace, relation.name)
         catalog.rename_relation(relation, relation.name, namespace)
-    elif kind == OTHER:
-        object_row = catalog.others[oid]
-        if object_row.namespace:
-            catalog.other_names.remove((object_row.kind, object_row.namespace, object_row.name))
-            catalog.add_other(replace(object_row, namespace=namespace))
+        return
+    row = catalog.rows_of(kind)[oid]
+    if kind == TYPE:
+        free_type_name(session, namespace, row.name)
+        if row.relation:
+            catalog.rename_relation(catalog.relations[row.relation], row.name, namespace)
+        if row.array in catalog.types:
+            catalog.rename(catalog.types[row.array], namespace=namespace)
+    if kind in (PROC, OPERATOR, TYPE) or (kind == OTHER and row.namespace):
+        catalog.rename(row, namespace=namespace)
 
 
 def alter_contents(session: Session, node: Node) -> None:

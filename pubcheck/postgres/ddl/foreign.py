@@ -20,7 +20,7 @@ def create_wrapper(session: Session, node: Node) -> None:
     if not session.superuser():
         raise ServerError("42501", f'permission denied to create foreign-data wrapper "{name}"')
     _free(session, WRAPPER, name)
-    session.catalog.add_other(OtherObject(session.catalog.new_oid(), WRAPPER, name, 0, session.setting("role")))
+    session.catalog.add(OtherObject(session.catalog.new_oid(), WRAPPER, name, 0, session.setting("role")))
 
 
 def create_server(session: Session, node: Node) -> None:
@@ -34,7 +34,7 @@ def create_server(session: Session, node: Node) -> None:
         return
     _free(session, SERVER, name)
     row = OtherObject(catalog.new_oid(), SERVER, name, 0, session.setting("role"))
-    catalog.add_other(row)
+    catalog.add(row)
     wrapper = catalog.other_names.get((WRAPPER, 0, node["fdwname"]))
     if wrapper is not None:
         catalog.depend((OTHER, row.oid, 0), (OTHER, wrapper, 0), NORMAL)

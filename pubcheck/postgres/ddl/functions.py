@@ -326,7 +326,7 @@ def enter_proc(session: Session, row: Proc, *, replace_existing: bool) -> Proc:
         catalog.procs.put(oid, row)
         break
     else:
-        catalog.add_proc(row)
+        catalog.add(row)
     depend_on_schema(session, (PROC, row.oid, 0), row.namespace)
     return row
 

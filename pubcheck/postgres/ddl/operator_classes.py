@@ -112,6 +112,6 @@ def _enter(session: Session, kind: str, namespace: int, name: str) -> OtherObjec
     if (kind, namespace, name) in catalog.other_names:
         catalog.others.put(row.oid, row)
     else:
-        catalog.add_other(row)
+        catalog.add(row)
     depend_on_schema(session, (OTHER, row.oid, 0), namespace)
     return row

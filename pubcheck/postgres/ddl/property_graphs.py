@@ -64,6 +64,6 @@ def _add_elements(session: Session, graph: Relation, elements: list[Node], table
     for element, table in zip(elements, tables, strict=True):
         name = element["name"] + _OF + graph.name
         row = OtherObject(catalog.new_oid(), element["kind"], name, 0, graph.owner)
-        catalog.add_other(row)
+        catalog.add(row)
         catalog.depend((OTHER, row.oid, 0), (RELATION, graph.oid, 0), INTERNAL)
         catalog.depend((OTHER, row.oid, 0), (RELATION, table.oid, 0), NORMAL)

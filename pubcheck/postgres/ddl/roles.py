@@ -27,7 +27,6 @@ from pubcheck.postgres.catalog import (
     TYPE,
     Object,
 )
-from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.rows import Role
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.role_memberships import add_member, administers, flag, remove_member
@@ -40,17 +39,8 @@ _ATTRIBUTES = {"superuser": "superuser", "inherit": "inherit", "createrole": "cr
 _RIGHTS = {"create": "C", "usage": "U"}
 """Rights as an ACL has them; with grant option "C*"."""
 
-_OWNED = (
-    (NAMESPACE, "namespaces"),
-    (RELATION, "relations"),
-    (TYPE, "types"),
-    (PROC, "procs"),
-    (OPERATOR, "operators"),
-    (COLLATION, "collations"),
-    (OTHER, "others"),
-    (PUBLICATION, "publications"),
-)
-"""Classes of objects that have an owner, and the catalog that keeps them."""
+_OWNED = (NAMESPACE, RELATION, TYPE, PROC, OPERATOR, COLLATION, OTHER, PUBLICATION)
+"""Classes of objects that have an owner."""
 
 
 def create_role(session: Session, node: Node) -> None:
@@ -65,7 +55,7 @@ def create_role(session: Session, node: Node) -> None:
         raise ServerError("42710", 'role "{name}" already exists', name=name)
     former = catalog.roles[oid] if oid is not None else Role(catalog.new_oid(), name, seen=True)
     row = replace(former, seen=True, **_changes(options_by_name))
-    catalog.add_role(row)
+    catalog.add(row)
     for parent in _role_list(session, options_by_name, "addroleto"):
         add_member(session, parent, row.oid)
     creator = session.role
@@ -174,9 +164,8 @@ def drop_role(session: Session, node: Node) -> None:
 def _owned(session: Session, roles: set[int]) -> list[Object]:
     """All objects that the roles own, as pg_shdepend has them: no indexes, no types of relations, nothing internal."""
     objects: list[Object] = []
-    for kind, name in _OWNED:
-        heap: Heap[int, Any] = getattr(session.catalog, name)
-        for oid, row in heap.items():
+    for kind in _OWNED:
+        for oid, row in session.catalog.rows_of(kind).items():
             if row.owner not in roles or oid < FIRST_NORMAL_OID:
                 continue
             if (kind == RELATION and row.kind in "iIt") or (kind == TYPE and row.relation and row.kind != "c"):
@@ -186,9 +175,6 @@ def _owned(session: Session, roles: set[int]) -> list[Object]:
                 continue
             objects.append((kind, oid, 0))
     return objects
-
-
-# Membership.
 
 
 # Rights.
@@ -302,8 +288,8 @@ def reassign_owned(session: Session, node: Node) -> None:
         raise ServerError("42501", "permission denied to reassign objects")
     if not session.superuser() and not new.superuser:
         _check_publications(session, roles, new)
-    for _, name in _OWNED:
-        heap: Heap[int, Any] = getattr(session.catalog, name)
+    for kind in _OWNED:
+        heap = session.catalog.rows_of(kind)
         for oid, row in list(heap.items()):
             if row.owner in roles and oid >= FIRST_NORMAL_OID:
                 heap.put(oid, replace(row, owner=new.oid))

@@ -54,7 +54,7 @@ def create_schema(session: Session, node: Node) -> None:
         if existing
         else Namespace(catalog.new_oid(), name, owner.oid, seen=True)
     )
-    catalog.add_namespace(row)
+    catalog.add(row)
     if existing is not None:
         # Either it was there before, and is not made here, or what gave it to publications was refused.
         held = catalog.publication_namespaces.values()

@@ -47,7 +47,7 @@ def _enter(
         catalog.forget_dependencies((OTHER, existing))
     else:
         row = OtherObject(catalog.new_oid(), kind, name, relation.oid, relation.owner)
-        catalog.add_other(row)
+        catalog.add(row)
     catalog.depend((OTHER, row.oid, 0), (RELATION, relation.oid, 0), AUTO)
     return row
 
@@ -297,7 +297,7 @@ def create_statistics(session: Session, node: Node) -> None:
         name = _statistics_name(session, relation, elements)
     _refuse_elements(session, relation, node, elements)
     row = OtherObject(catalog.new_oid(), "statistics object", name, namespace, session.setting("role"))
-    catalog.add_other(row)
+    catalog.add(row)
     depender = (OTHER, row.oid, 0)
     depend_on_schema(session, depender, namespace)
     mentioned = [element["name"] for element in elements if "name" in element]

@@ -165,7 +165,7 @@ class Session(Relations):
         if not own and (name.startswith("pg_") or self.is_closed(ROLE, 0, name)):
             raise ServerError("42704", NO_ROLE, key="no-role" if reported else None, role=name)
         row = Role(own or catalog.new_oid(), name, seen=own != 0)
-        catalog.add_role(row)
+        catalog.add(row)
         return row
 
     def role_spec(self, node: Node, *, reported: bool = False) -> Role:

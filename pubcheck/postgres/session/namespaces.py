@@ -67,7 +67,7 @@ class Schemas(Visibility):
         if (NAMESPACE, 0, name) in catalog.gone:
             return None
         row = Namespace(catalog.new_oid(), name, self.setting("role"), seen=False)
-        catalog.add_namespace(row)
+        catalog.add(row)
         return row.oid
 
     def namespace(self, name: str, *, key: str | None = None, location: int | None = None) -> Namespace:

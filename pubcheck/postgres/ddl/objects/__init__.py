@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pubcheck.postgres.catalog import COLLATION, FIRST_UNPINNED, NAMESPACE, OPERATOR, OTHER, PROC, TYPE, Catalog, Object
-from pubcheck.postgres.catalog.journaled_dict import Heap
+from pubcheck.postgres.catalog import COLLATION, FIRST_UNPINNED, NAMESPACE, OPERATOR, OTHER, PROC, TYPE, Object
 from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation
 from pubcheck.postgres.ddl.object_address import find_relation
 from pubcheck.postgres.ddl.object_descriptions import KINDS
@@ -19,21 +18,13 @@ from pubcheck.postgres.session import Session
 _WORDS = {NAMESPACE: "schema", TYPE: "type", PROC: "function", OPERATOR: "operator", COLLATION: "collation"}
 
 
+_OWNED = (TYPE, PROC, OPERATOR, COLLATION, OTHER)
+"""Classes of objects that have an owner and a schema and are not relations."""
+
+
 def word_of(target: Object) -> str:
     """Return the word for an object in messages."""
     return _WORDS.get(target[0], "object")
-
-
-def heap_of(catalog: Catalog, kind: str) -> Heap[int, Any] | None:
-    """Return the rows of objects of that kind, if they have an owner and a schema and are not relations."""
-    heaps: dict[str, Heap[int, Any]] = {
-        TYPE: catalog.types,
-        PROC: catalog.procs,
-        OPERATOR: catalog.operators,
-        COLLATION: catalog.collations,
-        OTHER: catalog.others,
-    }
-    return heaps.get(kind)
 
 
 def object_row(session: Session, target: Object) -> Any:
@@ -41,8 +32,7 @@ def object_row(session: Session, target: Object) -> Any:
     catalog = session.catalog
     if target[0] == PROC and target[1] not in catalog.procs:
         return session.syscache.proc(target[1])
-    heap = heap_of(catalog, target[0])
-    return None if heap is None else heap.get(target[1])
+    return catalog.rows_of(target[0]).get(target[1]) if target[0] in _OWNED else None
 
 
 def require_publication_owner(session: Session, row: Publication) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import COLLATION, OPERATOR, OTHER, PROC, PUBLICATION_REL, TYPE, Object
+from pubcheck.postgres.catalog import COLLATION, OTHER, PROC, PUBLICATION_REL, TYPE, Object
 from pubcheck.postgres.catalog.rows import Constraint, Relation, Type
 from pubcheck.postgres.ddl.not_null import refuse_taken_name
 from pubcheck.postgres.ddl.types import free_type_name
@@ -39,13 +39,9 @@ def move_type(session: Session, row: Type, namespace: int, name: str) -> None:
     else:
         raise ServerError("42710", 'type "{name}" already exists in schema', name=name)
     array = catalog.types.get(row.array)
-    for existing in (row, array):
-        if existing is not None:
-            catalog.type_names.remove((existing.namespace, existing.name))
-            catalog.gone.put((TYPE, existing.namespace, existing.name), True)
-    catalog.add_type(replace(row, namespace=namespace, name=name))
+    catalog.rename(row, namespace=namespace, name=name)
     if array is not None:
-        catalog.add_type(replace(array, namespace=namespace, name=catalog.array_type_name(namespace, name)))
+        catalog.rename(array, namespace=namespace, name=catalog.array_type_name(namespace, name))
 
 
 def move_row_type(session: Session, row: Relation, namespace: int, name: str) -> None:
@@ -64,29 +60,17 @@ def move(session: Session, target: Object, namespace: int, name: str) -> None:
     kind, oid, _ = target
     if kind == TYPE:
         move_type(session, catalog.types[oid], namespace, name)
-    elif kind == PROC:
-        proc = catalog.procs[oid]
-        for overload in catalog.proc_names.get((namespace, name)):
-            if catalog.procs[overload].arguments == proc.arguments and 0 not in proc.arguments:
-                raise ServerError("42723", f"function {name} already exists in schema")
-        catalog.proc_names.remove((proc.namespace, proc.name), oid)
-        catalog.add_proc(replace(proc, namespace=namespace, name=name))
-    elif kind == OPERATOR:
-        operator = catalog.operators[oid]
-        catalog.operator_names.remove((operator.namespace, operator.name), oid)
-        catalog.add_operator(replace(operator, namespace=namespace, name=name))
-    elif kind == COLLATION:
-        collation = catalog.collations[oid]
-        if (namespace, name) in catalog.collation_names:
-            raise ServerError("42710", 'collation "{name}" already exists', name=name)
-        catalog.collation_names.remove((collation.namespace, collation.name))
-        catalog.add_collation(replace(collation, namespace=namespace, name=name))
-    elif kind == OTHER:
-        other_row = catalog.others[oid]
-        if (other_row.kind, namespace, name) in catalog.other_names:
-            raise ServerError("42710", '{kind} "{name}" already exists', kind=other_row.kind, name=name)
-        catalog.other_names.remove((other_row.kind, other_row.namespace, other_row.name))
-        catalog.add_other(replace(other_row, namespace=namespace, name=name))
+        return
+    row = catalog.rows_of(kind)[oid]
+    if kind == PROC:
+        overloads = (catalog.procs[overload] for overload in catalog.proc_names.get((namespace, name)))
+        if 0 not in row.arguments and any(overload.arguments == row.arguments for overload in overloads):
+            raise ServerError("42723", f"function {name} already exists in schema")
+    elif kind == COLLATION and (namespace, name) in catalog.collation_names:
+        raise ServerError("42710", 'collation "{name}" already exists', name=name)
+    elif kind == OTHER and (row.kind, namespace, name) in catalog.other_names:
+        raise ServerError("42710", '{kind} "{name}" already exists', kind=row.kind, name=name)
+    catalog.rename(row, namespace=namespace, name=name)
 
 
 def rename_relation(session: Session, row: Relation, name: str) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import TYPE
 from pubcheck.postgres.catalog.rows import Publication, Role
 from pubcheck.postgres.ddl.object_address import find_object
-from pubcheck.postgres.ddl.objects import heap_of, object_row, owner_required, require_publication_owner, word_of
+from pubcheck.postgres.ddl.objects import object_row, owner_required, require_publication_owner, word_of
 from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, NO_ROLE, NO_SET_ROLE, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -45,9 +45,7 @@ def change_owner(session: Session, node: Node) -> None:
     if address is None or row is None:
         return
     _followed_owner(session, row.owner, owner, f"{word_of(address)} {row.name}")
-    heap = heap_of(catalog, address[0])
-    assert heap is not None
-    heap.put(row.oid, replace(row, owner=owner.oid))
+    catalog.rows_of(address[0]).put(row.oid, replace(row, owner=owner.oid))
     if address[0] == TYPE and row.relation:
         relation = catalog.relations[row.relation]
         catalog.relations.put(relation.oid, replace(relation, owner=owner.oid))

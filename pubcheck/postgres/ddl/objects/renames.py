@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import NAMESPACE, PUBLICATION
 from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.not_null import column_of_constraint
 from pubcheck.postgres.ddl.not_null import rename_constraint as rename_not_null
@@ -202,9 +201,7 @@ def _rename_publication(session: Session, node: Node) -> None:
         error = ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", publication=name)
         error.publication = name
         raise error
-    catalog.publication_names.remove(row.name)
-    catalog.gone.put((PUBLICATION, 0, row.name), True)
-    catalog.add_publication(replace(row, name=name))
+    catalog.rename(row, name=name)
 
 
 def _rename_schema(session: Session, old: str, new: str) -> None:
@@ -219,9 +216,7 @@ def _rename_schema(session: Session, old: str, new: str) -> None:
         raise ServerError("42501", f"permission denied for database {catalog.database}")
     if new.startswith("pg_"):
         raise ServerError("42939", f'unacceptable schema name "{new}"')
-    catalog.namespace_names.remove(old)
-    catalog.gone.put((NAMESPACE, 0, old), True)
-    catalog.add_namespace(replace(row, name=new))
+    catalog.rename(row, name=new)
     session.forget_path()
 
 
@@ -237,8 +232,7 @@ def _rename_role(session: Session, old: str, new: str) -> None:
         raise ServerError("42710", 'role "{name}" already exists', name=new)
     if not session.superuser() and (row.superuser or not session.role.create_role):
         raise ServerError("42501", "permission denied to rename role")
-    catalog.role_names.remove(old)
-    catalog.add_role(replace(row, name=new))
+    catalog.rename(row, name=new)
     session.forget_path()
 
 

@@ -65,7 +65,7 @@ def exclude_tables(session: Session, publication: Publication, nodes: list[Node]
         relation = catalog.relations[member.relation.oid]
         _refuse_not_excludable(session, relation, publication.name, member.location)
         if (publication.oid, relation.oid) not in catalog.exclusions:
-            catalog.add_publication_exclusion(
+            catalog.add(
                 PublicationExclusion(catalog.new_oid(), publication.oid, relation.oid, session.place(member.location))
             )
     return {member.relation.oid for member in members}

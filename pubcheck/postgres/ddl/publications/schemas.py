@@ -89,6 +89,4 @@ def add_schemas(
                 schema=namespace.name,
             )
             raise add_names(error, publication.name)
-        catalog.add_publication_namespace(
-            PublicationNamespace(catalog.new_oid(), publication.oid, namespace.oid, session.place(location))
-        )
+        catalog.add(PublicationNamespace(catalog.new_oid(), publication.oid, namespace.oid, session.place(location)))

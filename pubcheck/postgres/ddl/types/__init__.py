@@ -6,8 +6,6 @@ Each kind has its own module in this package.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from pubcheck.postgres.catalog import TYPE
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.ddl.creation_namespace import depend_on_schema
@@ -71,9 +69,7 @@ def _move_array(session: Session, row: Type) -> None:
     catalog = session.catalog
     if not (row.subscript == "a" and row.name.startswith("_")):
         raise ServerError("42710", 'type "{name}" already exists', name=row.name)
-    moved = catalog.array_type_name(row.namespace, row.name)
-    catalog.type_names.remove((row.namespace, row.name))
-    catalog.add_type(replace(row, name=moved))
+    catalog.rename(row, name=catalog.array_type_name(row.namespace, row.name))
 
 
 def new_type(session: Session, row: Type) -> Type:
@@ -85,6 +81,6 @@ def new_type(session: Session, row: Type) -> Type:
 def make_shell(session: Session, namespace: int, name: str) -> Type:
     """TypeShellMake: create a type that has only a name."""
     row = Type(session.catalog.new_oid(), name, namespace, session.setting("role"), "p", seen=True)
-    session.catalog.add_type(row)
+    session.catalog.add(row)
     depend_on_schema(session, (TYPE, row.oid, 0), namespace)
     return row

@@ -89,7 +89,7 @@ def _add_domain_check(session: Session, row: Type, constraint: Node) -> None:
     elif ("constraint", row.oid, name) in catalog.other_names:
         raise ServerError("42710", 'constraint "{name}" for domain "{owner}" already exists', name=name, owner=row.name)
     oid = catalog.new_oid()
-    catalog.add_other(OtherObject(oid, "constraint", name, row.oid, row.owner))
+    catalog.add(OtherObject(oid, "constraint", name, row.oid, row.owner))
     catalog.definitions.put(("domain check", oid), constraint["raw_expr"])
     if constraint.get("skip_validation"):
         catalog.definitions.put(("domain check not valid", oid), True)

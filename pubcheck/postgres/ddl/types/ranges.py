@@ -86,7 +86,7 @@ def _make_constructors(session: Session, row: Type, many: Type) -> None:
             modes=("v",) if variadic else (),
             parameters=arguments if variadic else (),
         )
-        catalog.add_proc(proc)
+        catalog.add(proc)
         catalog.depend((PROC, proc.oid, 0), (TYPE, type_row.oid, 0), INTERNAL)
         if arguments == (row.oid,):
             cast = Cast(catalog.new_oid(), row.oid, many.oid, proc.oid, "e", "f")
