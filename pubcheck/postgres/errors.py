@@ -61,6 +61,11 @@ class ServerError(Exception):
         self.evidence: object | None = None
         """The ``analysis.row_filter.Evidence`` of a refused row filter, from which the refusal is explained."""
 
+    def about(self, publication: str | None = None, relation: str | None = None) -> ServerError:
+        """Name the objects that the statement is about, and return the error."""
+        self.publication, self.relation = publication, relation
+        return self
+
 
 @contextmanager
 def without_position() -> Iterator[None]:

@@ -47,10 +47,7 @@ def add_check(session: Session, relation: int, node: Node, recurse: bool) -> Non
             if part.seen and (standing.kind != "c" or standing.keys != keys):
                 # It merges with an equal condition only (heap.c: MergeWithExistingConstraint).
                 raise ServerError(
-                    "42710",
-                    'constraint "{name}" for relation "{owner}" already exists',
-                    name=name,
-                    owner=part.name,
+                    "42710", 'constraint "{name}" for relation "{owner}" already exists', name=name, owner=part.name
                 )
             catalog.constraints.put(standing.oid, replace(standing, inherited=standing.inherited + 1))
             continue

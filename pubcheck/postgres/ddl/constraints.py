@@ -237,8 +237,6 @@ def _add_not_null(session: Session, relation: int, node: Node, recurse: bool) ->
         if constrained is None or constrained.name != name:
             refuse_taken_name(session, row, constraint_name)
     held = NotNull(
-        constraint_name,
-        no_inherit=node.get("is_no_inherit", False),
-        validated=not node.get("skip_validation", False),
+        constraint_name, no_inherit=node.get("is_no_inherit", False), validated=not node.get("skip_validation", False)
     )
     add_not_null(session, relation, name, held, recurse)

@@ -363,8 +363,7 @@ def refuse_renewal(session: Session, members: Sequence[int], name: str) -> None:
         if held is not None and held.local:
             if names - {held.name}:
                 raise ServerError(
-                    "55000",
-                    f'cannot create not-null constraint "{held.name}" on column "{name}" of table "{row.name}"',
+                    "55000", f'cannot create not-null constraint "{held.name}" on column "{name}" of table "{row.name}"'
                 )
             if not held.no_inherit:
                 names.add(held.name)

@@ -24,7 +24,7 @@ def _refuse_excluded(session: Session, child: Relation) -> None:
         return
     publications = [catalog.publications[exclusion.publication] for exclusion in exclusions]
     session.rests_on(child, *publications)
-    error = ServerError(
+    raise ServerError(
         "55000",
         'cannot attach table "{relation}" as partition because it is referenced in {publications} EXCEPT clause',
         key="attach-excluded",
@@ -33,9 +33,7 @@ def _refuse_excluded(session: Session, child: Relation) -> None:
         relation=child.name,
         publications=f"publication{'s' * (len(publications) > 1)} "
         + ", ".join(f'"{publication.name}"' for publication in publications),
-    )
-    error.relation, error.publication = session.qualified(child), publications[0].name
-    raise error
+    ).about(publications[0].name, session.qualified(child))
 
 
 def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: Node) -> None:
@@ -72,8 +70,7 @@ def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: No
         for column in child.live():
             if parent.column(column.name) is None:
                 raise ServerError(
-                    "42804",
-                    f'table "{child.name}" contains column "{column.name}" not found in parent "{parent.name}"',
+                    "42804", f'table "{child.name}" contains column "{column.name}" not found in parent "{parent.name}"'
                 )
     if catalog.major.partitions_inherit_identity and any(column.identity for column in child.live()):
         raise ServerError("55000", f'table "{child.name}" being attached contains an identity column')

@@ -132,16 +132,6 @@ def _unfit(session: Session, row: Relation, index: str, sqlstate: str, message: 
 
 
 def _refused(session: Session, row: Relation, sqlstate: str, message: str, key: str, **arguments: str) -> ServerError:
-    error = ServerError(
-        sqlstate,
-        message,
-        key=key,
-        detail=None,
-        hint=None,
-        location=None,
-        culprit=None,
-        **arguments,
-        relation=row.name,
-    )
-    error.relation = session.qualified(row)
-    return error
+    return ServerError(
+        sqlstate, message, key=key, detail=None, hint=None, location=None, culprit=None, **arguments, relation=row.name
+    ).about(relation=session.qualified(row))

@@ -208,14 +208,7 @@ def own_sequence(session: Session, row: Relation, column: Column, definition: No
     session.free_name(namespace, name)
     free_row_type_name(session, namespace, name)
     sequence = Relation(
-        catalog.new_oid(),
-        name,
-        namespace,
-        "S",
-        row.owner,
-        persistence=row.persistence,
-        identity="n",
-        seen=True,
+        catalog.new_oid(), name, namespace, "S", row.owner, persistence=row.persistence, identity="n", seen=True
     )
     catalog.add_relation(sequence)
     catalog.define("sequence", sequence.oid, (column.type, definition.get("options", ())))

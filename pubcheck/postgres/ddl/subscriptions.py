@@ -378,11 +378,7 @@ def _refresh_with(session: Session, row: Subscription, options: Options, instead
     command = "ALTER SUBSCRIPTION with refresh"
     if row.enabled is False:
         raise ServerError(
-            "55000",
-            DISABLED,
-            key="refresh-of-disabled",
-            hint=f"Use ALTER SUBSCRIPTION ... {instead}",
-            what=command,
+            "55000", DISABLED, key="refresh-of-disabled", hint=f"Use ALTER SUBSCRIPTION ... {instead}", what=command
         )
     _outside_transaction(session, command)
 
@@ -418,25 +414,21 @@ def _named(session: Session, node: Node) -> list[tuple[str, Place]]:
 
 def _subscribed(subscription: str, publication: str, place: Place) -> ServerError:
     message = 'publication "{publication}" is already in subscription "{subscription}"'
-    error = ServerError(
+    return ServerError(
         "42710",
         message,
         key="publication-already-subscribed",
         culprit=place.start,
         publication=publication,
         subscription=subscription,
-    )
-    error.publication = publication
-    return error
+    ).about(publication)
 
 
 def _twice(publication: str, place: Place) -> ServerError:
-    error = ServerError(
+    return ServerError(
         "42710",
         'publication name "{publication}" used more than once',
         key="publication-named-twice",
         culprit=place.start,
         publication=publication,
-    )
-    error.publication = publication
-    return error
+    ).about(publication)

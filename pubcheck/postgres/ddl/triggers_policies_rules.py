@@ -120,9 +120,7 @@ def comment(session: Session, node: Node) -> None:
     location = session.find_name(name)
     if not session.owns(session.publication(name, location=location).owner):
         key = "publication-owner"
-        error = ServerError("42501", NOT_PUBLICATION_OWNER, key=key, culprit=location, publication=name)
-        error.publication = name
-        raise error
+        raise ServerError("42501", NOT_PUBLICATION_OWNER, key=key, culprit=location, publication=name).about(name)
 
 
 def create_policy(session: Session, node: Node) -> None:

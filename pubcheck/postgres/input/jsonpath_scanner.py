@@ -30,10 +30,7 @@ def _numbers(integer: str, digits: str) -> list[tuple[str, re.Pattern[str]]]:
 
 
 _WORD = ("#word", re.compile(f"{_OTHER}+"))
-_DECIMAL = [
-    *_numbers("(?:0|[1-9][0-9]*)", "[0-9]+"),
-    _WORD,
-]
+_DECIMAL = [*_numbers("(?:0|[1-9][0-9]*)", "[0-9]+"), _WORD]
 _NONDECIMAL = [
     *_numbers("(?:0|[1-9](?:_?[0-9])*)", "[0-9](?:_?[0-9])*"),
     ("#integer", re.compile(r"0(?:[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|[oO][0-7](?:_?[0-7])*|[bB][01](?:_?[01])*)")),

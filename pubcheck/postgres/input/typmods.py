@@ -10,12 +10,7 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import read_int4
-from pubcheck.postgres.oids import (
-    BIT,
-    INTERVAL,
-    NUMERIC,
-    VARBIT,
-)
+from pubcheck.postgres.oids import BIT, INTERVAL, NUMERIC, VARBIT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.typmod_text import CLOCKS, FULL_PRECISION, FULL_RANGE, HEADER, INTERVAL_FIELDS, LENGTHS
 

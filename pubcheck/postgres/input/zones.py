@@ -15,13 +15,7 @@ from msgspec.json import decode
 
 from pubcheck.postgres import builtins
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.datetime_fields import (
-    BAD_FORMAT,
-    BAD_ZONE,
-    DISPLACEMENT_OVERFLOW,
-    Fault,
-    leading_integer,
-)
+from pubcheck.postgres.input.datetime_fields import BAD_FORMAT, BAD_ZONE, DISPLACEMENT_OVERFLOW, Fault, leading_integer
 from pubcheck.postgres.input.julian import valid_julian
 
 TYPE_CHECKING = False
@@ -57,9 +51,7 @@ class Abbreviation(NamedTuple):
 _MAX_HOUR = 15
 
 # Zones with a single offset, besides Etc/...: only for these the offset is known without a date.
-_FIXED = frozenset(
-    ("factory", "gmt", "gmt+0", "gmt-0", "gmt0", "greenwich", "uct", "universal", "utc", "zulu"),
-)
+_FIXED = frozenset(("factory", "gmt", "gmt+0", "gmt-0", "gmt0", "greenwich", "uct", "universal", "utc", "zulu"))
 
 # Files that some builds' directories of zones have and others have not.
 _OF_SOME_BUILDS = frozenset(("localtime", "posixrules", "us/pacific-new"))

@@ -6,14 +6,7 @@ the first value of their kind is written.
 
 from __future__ import annotations
 
-from pubcheck.postgres.output.dispatch import (
-    OutputContext,
-    binary_send,
-    has_send,
-    sender,
-    text_output,
-    writer,
-)
+from pubcheck.postgres.output.dispatch import OutputContext, binary_send, has_send, sender, text_output, writer
 from pubcheck.postgres.output.encodings import to_client
 from pubcheck.postgres.output.names import type_name
 

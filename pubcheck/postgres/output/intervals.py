@@ -114,12 +114,7 @@ def _sql_standard(fields: _Fields) -> str:
     return f"{sign}{abs(fields.days)} {clock}" if fields.days else sign + clock
 
 
-_STYLES = {
-    "postgres": _postgres,
-    "postgres_verbose": _verbose,
-    "iso_8601": _iso,
-    "sql_standard": _sql_standard,
-}
+_STYLES = {"postgres": _postgres, "postgres_verbose": _verbose, "iso_8601": _iso, "sql_standard": _sql_standard}
 
 
 def _writer(context: OutputContext, type_oid: int) -> Writer:

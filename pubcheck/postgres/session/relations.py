@@ -165,15 +165,7 @@ class Relations(Schemas):
             if namespace:
                 error.missing = (RELATION, namespace, name)
             raise error
-        row = Relation(
-            catalog.new_oid(),
-            name,
-            namespace,
-            "r",
-            self.setting("role"),
-            seen=False,
-            noted=reported,
-        )
+        row = Relation(catalog.new_oid(), name, namespace, "r", self.setting("role"), seen=False, noted=reported)
         catalog.add_relation(row)
         self.note_unseen(error, RELATION, namespace, name)
         return row

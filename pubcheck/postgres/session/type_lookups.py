@@ -35,12 +35,7 @@ _SQL_NAMES = {
     oids.VARCHAR: "character varying",
 }
 """format_type.c: types that SQL has its own words for."""
-_PRECISION_WITHIN = {
-    oids.TIME: "time",
-    oids.TIMETZ: "time",
-    oids.TIMESTAMP: "timestamp",
-    oids.TIMESTAMPTZ: "timestamp",
-}
+_PRECISION_WITHIN = {oids.TIME: "time", oids.TIMETZ: "time", oids.TIMESTAMP: "timestamp", oids.TIMESTAMPTZ: "timestamp"}
 """Types whose typmod is inside of their name; typmodout writes the rest."""
 
 

@@ -101,7 +101,7 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
             )
         members = catalog.memberships.get(relation)
         if members:
-            error = ServerError(
+            raise ServerError(
                 "0A000",
                 "ALTER TABLE / SET EXPRESSION is not supported for virtual generated columns "
                 "in tables that are part of a publication",
@@ -109,9 +109,7 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
                 detail=f'Column "{column.name}" of relation "{row.name}" is a virtual generated column.',
                 column=column.name,
                 relation=row.name,
-            )
-            error.relation = session.qualified(row)
-            raise error
+            ).about(relation=session.qualified(row))
     catalog.forget_dependencies((RELATION, relation), column.number, on=(RELATION, relation))
     if column.generated == "s":
         rebuild_indexes(session, relation)

@@ -133,16 +133,14 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
             member = catalog.publication_rels[dependent[1]]
             publication = catalog.publications[member.publication].name
             session.doubt_members([member.oid])
-            error = ServerError(
+            raise ServerError(
                 "0A000",
                 "cannot alter type of a column used by a publication WHERE clause",
                 key="type-of-column-in-publication",
                 detail=f"publication of table {relation_name(session, row)} in publication {publication} "
                 f'depends on column "{column.name}"' + "." * catalog.major.dependency_in_sentences,
                 column=column.name,
-            )
-            error.relation, error.publication = session.qualified(row), publication
-            raise error
+            ).about(publication, session.qualified(row))
         if dependent[0] == RELATION and kind == NORMAL and catalog.relations[dependent[1]].kind in "vm":
             view = catalog.relations[dependent[1]]
             session.rests_on(view)

@@ -22,23 +22,20 @@ def set_unlogged(session: Session, relation: int, command: Node, recurse: bool) 
     publication = catalog.publications[catalog.publication_rels[members[0]].publication].name if members else None
     if row.kind == "p" and not catalog.major.unlogged_partitioned:
         error = not_alterable("SET UNLOGGED", row, key="set-unlogged-of-partitioned" if members else None)
-        error.relation, error.publication = session.qualified(row), publication
-        raise error
+        raise error.about(publication, session.qualified(row))
     if row.persistence == "t":
         raise ServerError("42P16", f'cannot change logged status of table "{row.name}" because it is temporary')
     if row.persistence == "u":
         return
     if members:
         session.doubt_members(members)
-        error = ServerError(
+        raise ServerError(
             "55000",
             'cannot change table "{relation}" to unlogged because it is part of a publication',
             key="set-unlogged-of-member",
             detail="Unlogged relations cannot be replicated.",
             relation=row.name,
-        )
-        error.relation, error.publication = session.qualified(row), publication
-        raise error
+        ).about(publication, session.qualified(row))
     for dependent, _, _ in catalog.dependents.get((RELATION, relation)):
         referencing = catalog.constraints.get(dependent[1]) if dependent[0] == CONSTRAINT else None
         if referencing is not None and referencing.kind == "f" and referencing.relation != relation:

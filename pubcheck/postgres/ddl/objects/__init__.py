@@ -44,8 +44,7 @@ def require_publication_owner(session: Session, row: Publication) -> None:
 def owner_required(row: Publication, message: str, key: str, hint: str | None = None, **arguments: str) -> ServerError:
     """Return the error for a role that lacks a privilege on a publication."""
     error = ServerError("42501", message, key=key, detail=None, hint=hint, location=None, culprit=None, **arguments)
-    error.publication = row.name
-    return error
+    return error.about(row.name)
 
 
 def require_owner(session: Session, row: Relation) -> None:

@@ -198,9 +198,7 @@ def _rename_publication(session: Session, node: Node) -> None:
     existing = catalog.publication_names.get(name)
     if existing is not None:
         session.rests_on(catalog.publications[existing])
-        error = ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", publication=name)
-        error.publication = name
-        raise error
+        raise ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", publication=name).about(name)
     catalog.rename(row, name=name)
 
 

@@ -31,12 +31,7 @@ def is_removed(session: Session, kind: str, publication: Publication, member: in
     return (kind, publication.oid, member) in gone or (kind, publication.oid, 0) in gone
 
 
-def add_names(error: ServerError, publication: str, relation: str | None = None) -> ServerError:
-    error.publication, error.relation = publication, relation
-    return error
-
-
 def permission_denied(message: str, key: str, name: str, location: int | None, **arguments: str) -> ServerError:
     """Return the error for a role that lacks a privilege on the publication of that name."""
     error = ServerError("42501", message, key=key, detail=None, hint=None, location=None, culprit=location, **arguments)
-    return add_names(error, name)
+    return error.about(name)

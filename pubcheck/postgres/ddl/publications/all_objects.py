@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED, PUBLICATION_EXCLUSION
 from pubcheck.postgres.catalog.rows import Publication, PublicationExclusion, Relation
-from pubcheck.postgres.ddl.publications import add_names, permission_denied
+from pubcheck.postgres.ddl.publications import permission_denied
 from pubcheck.postgres.ddl.publications.objects import open_tables
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import quote_identifier
@@ -32,19 +32,15 @@ def set_all(session: Session, publication: Publication, node: Node) -> None:
             raise permission_denied(message, "set-all-of-superuser", name, location, kind=kind)
     if catalog.members_of.has(publication.oid) or catalog.schemas_of.has(publication.oid):
         session.rests_on(publication)
-        raise add_names(
-            ServerError(
-                "55000",
-                'publication "{publication}" does not support ALL {kind} operations',
-                key="set-all-of-list",
-                detail="This operation requires the publication to be defined as FOR ALL TABLES/SEQUENCES or to be "
-                "empty.",
-                culprit=location,
-                publication=name,
-                kind="TABLES" if all_tables else "SEQUENCES",
-            ),
-            name,
-        )
+        raise ServerError(
+            "55000",
+            'publication "{publication}" does not support ALL {kind} operations',
+            key="set-all-of-list",
+            detail="This operation requires the publication to be defined as FOR ALL TABLES/SEQUENCES or to be empty.",
+            culprit=location,
+            publication=name,
+            kind="TABLES" if all_tables else "SEQUENCES",
+        ).about(name)
     former = {catalog.publication_exclusions[oid].relation: oid for oid in catalog.exclusions_of.get(publication.oid)}
     catalog.put_publication(replace(publication, all_tables=all_tables, all_sequences=all_sequences))
     excluded = exclude_tables(session, publication, node.get("pubobjects", ()))
@@ -97,7 +93,7 @@ def _refuse_not_excludable(session: Session, relation: Relation, publication: st
         kind=RELKIND_SINGULAR[relation.kind],
     )
     session.rests_on(relation)
-    raise add_names(error, publication, session.qualified(relation))
+    raise error.about(publication, session.qualified(relation))
 
 
 def ignores_options(session: Session, publication: Publication, options: list[Node]) -> None:

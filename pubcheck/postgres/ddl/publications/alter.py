@@ -5,7 +5,7 @@ AlterPublication).
 from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Publication
-from pubcheck.postgres.ddl.publications import add_names, check_text, permission_denied
+from pubcheck.postgres.ddl.publications import check_text, permission_denied
 from pubcheck.postgres.ddl.publications.all_objects import ignores_options, set_all
 from pubcheck.postgres.ddl.publications.objects import PublicationObjects, look_up
 from pubcheck.postgres.ddl.publications.options import PublicationOptions, parse_options
@@ -51,21 +51,17 @@ def _alter_options(session: Session, publication: Publication, nodes: list[Node]
             if relation.kind != "p" or (member.filter is None and member.columns is None):
                 continue
             clause = "WHERE clause" if member.filter is not None else "column list"
-            raise add_names(
-                ServerError(
-                    "22023",
-                    'cannot set parameter "publish_via_partition_root" to false for publication "{publication}"',
-                    key="via-root-needed",
-                    detail=f'The publication contains a {clause} for partitioned table "{relation.name}", '
-                    'which is not allowed when "publish_via_partition_root" is false.',
-                    culprit=options.via_root_location,
-                    publication=publication.name,
-                    relation=relation.name,
-                    what=clause,
-                ),
-                publication.name,
-                session.qualified(relation),
-            )
+            raise ServerError(
+                "22023",
+                'cannot set parameter "publish_via_partition_root" to false for publication "{publication}"',
+                key="via-root-needed",
+                detail=f'The publication contains a {clause} for partitioned table "{relation.name}", '
+                'which is not allowed when "publish_via_partition_root" is false.',
+                culprit=options.via_root_location,
+                publication=publication.name,
+                relation=relation.name,
+                what=clause,
+            ).about(publication.name, session.qualified(relation))
     ignores_options(session, publication, nodes)
     catalog.publications.put(publication.oid, options.apply_to(publication))
 
@@ -86,15 +82,12 @@ def _check_alter(session: Session, publication: Publication, objects: Publicatio
         location = objects.tables[0]["relation"].get("location", 0)
     else:
         return
-    raise add_names(
-        ServerError(
-            "55000",
-            'publication "{publication}" is defined as FOR {scope}',
-            key="all-tables-fixed",
-            detail=f"{kind} cannot be added to or dropped from FOR {publication.scope} publications.",
-            culprit=location,
-            publication=name,
-            scope=publication.scope,
-        ),
-        name,
-    )
+    raise ServerError(
+        "55000",
+        'publication "{publication}" is defined as FOR {scope}',
+        key="all-tables-fixed",
+        detail=f"{kind} cannot be added to or dropped from FOR {publication.scope} publications.",
+        culprit=location,
+        publication=name,
+        scope=publication.scope,
+    ).about(name)

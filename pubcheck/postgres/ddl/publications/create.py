@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import PUBLICATION_EXCLUSION, PUBLICATION_NAMESPACE, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Publication
-from pubcheck.postgres.ddl.publications import add_names, check_text, permission_denied
+from pubcheck.postgres.ddl.publications import check_text, permission_denied
 from pubcheck.postgres.ddl.publications.objects import check_column_lists, look_up, open_tables, transform_filters
 from pubcheck.postgres.ddl.publications.options import parse_options
 from pubcheck.postgres.ddl.publications.tables import add_tables
@@ -34,10 +34,8 @@ def create_publication(session: Session, node: Node) -> None:
         creator = catalog.publications[existing].creator
         if creator not in (0, session.unseen_role()):
             session.assume(f'role "{catalog.roles[creator].name}", which these files do not create, and its privileges')
-        raise add_names(
-            ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", culprit=location, publication=name),
-            name,
-        )
+        error = ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", culprit=location, publication=name)
+        raise error.about(name)
     options = parse_options(session, node.get("options", ()), name)
     if existing is not None:
         # One that is only assumed gives way to the new one.

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import TEMPORARY
 from pubcheck.postgres.catalog.rows import Filter, Namespace, Publication, Relation
-from pubcheck.postgres.ddl.publications import add_names
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.relkind import RELKIND_SINGULAR, not_supported_for
@@ -63,7 +62,7 @@ def look_up(session: Session, nodes: Any, publication: str) -> PublicationObject
             else:
                 namespace = session.namespace(spec["name"], key="no-schema", location=location)
         except ServerError as error:
-            raise add_names(error, publication) from None
+            raise error.about(publication) from None
         if not namespace.seen:
             session.assume(f'schema "{namespace.name}", which these files do not create')
         schemas.setdefault(namespace.oid, (namespace, location))
@@ -85,7 +84,7 @@ def open_tables(session: Session, nodes: list[Node], publication: str) -> list[M
         try:
             relation = session.relation(rv, reported=True)
         except ServerError as error:
-            raise add_names(error, publication) from None
+            raise error.about(publication) from None
         _refuse_unopenable(session, relation, publication, location)
         if relation.oid in known:
             if where is not None or relation.oid in filtered:
@@ -124,7 +123,7 @@ def _refuse_unopenable(session: Session, relation: Relation, publication: str, l
         message, detail = 'cannot open relation "{relation}"', not_supported_for(relation.kind)
     else:
         message, kind = '"{relation}" is {kind}', "a composite type" if relation.kind == "c" else "an index"
-    error = ServerError(
+    raise ServerError(
         "42809",
         message,
         key="relation-not-openable",
@@ -132,23 +131,18 @@ def _refuse_unopenable(session: Session, relation: Relation, publication: str, l
         culprit=location,
         relation=relation.name,
         kind=kind,
-    )
-    raise add_names(error, publication, session.qualified(relation))
+    ).about(publication, session.qualified(relation))
 
 
 def _redundant(kind: str, session: Session, relation: Relation, publication: str, location: int) -> ServerError:
-    return add_names(
-        ServerError(
-            "42710",
-            'conflicting or redundant {what}s for table "{relation}"',
-            key="conflicting-entries",
-            culprit=location,
-            what=kind,
-            relation=relation.name,
-        ),
-        publication,
-        session.qualified(relation),
-    )
+    return ServerError(
+        "42710",
+        'conflicting or redundant {what}s for table "{relation}"',
+        key="conflicting-entries",
+        culprit=location,
+        what=kind,
+        relation=relation.name,
+    ).about(publication, session.qualified(relation))
 
 
 def transform_filters(session: Session, members: list[Member], publication: Publication) -> None:
@@ -159,26 +153,21 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
             continue
         relation = session.catalog.relations[member.relation.oid]
         if relation.kind == "p" and not publication.via_root and relation.seen and publication.seen:
-            raise add_names(
-                ServerError(
-                    "22023",
-                    'cannot use publication WHERE clause for relation "{relation}"',
-                    key="filter-on-partitioned-root",
-                    detail="WHERE clause cannot be used for a partitioned table when publish_via_partition_root "
-                    "is false.",
-                    culprit=member.location,
-                    relation=relation.name,
-                ),
-                publication.name,
-                session.qualified(relation),
-            )
+            raise ServerError(
+                "22023",
+                'cannot use publication WHERE clause for relation "{relation}"',
+                key="filter-on-partitioned-root",
+                detail="WHERE clause cannot be used for a partitioned table when publish_via_partition_root is false.",
+                culprit=member.location,
+                relation=relation.name,
+            ).about(publication.name, session.qualified(relation))
         # Loaded only where there is a filter.
         from pubcheck.postgres.analysis.row_filter import read_filter
 
         try:
             member.filter = read_filter(session, relation, member.where)
         except ServerError as error:
-            raise add_names(error, publication.name, session.qualified(relation)) from None
+            raise error.about(publication.name, session.qualified(relation)) from None
     not_analysed = any(member.filter is not None and not member.filter.analysed for member in members)
     if not_analysed or len(session.unseen_names()) > unseen:
         # The server may refuse the filter (a collation of this machine is not one of all), and with it the statement:
@@ -203,16 +192,12 @@ def check_column_lists(session: Session, members: list[Member], publication: Pub
             detail = "Column lists cannot be specified for partitioned tables when publish_via_partition_root is false."
         else:
             continue
-        raise add_names(
-            ServerError(
-                "22023",
-                'cannot use column list for relation "{relation}" in publication "{publication}"',
-                key=key,
-                detail=detail,
-                culprit=member.location,
-                relation=session.qualified(relation),
-                publication=publication.name,
-            ),
-            publication.name,
-            session.qualified(relation),
-        )
+        raise ServerError(
+            "22023",
+            'cannot use column list for relation "{relation}" in publication "{publication}"',
+            key=key,
+            detail=detail,
+            culprit=member.location,
+            relation=session.qualified(relation),
+            publication=publication.name,
+        ).about(publication.name, session.qualified(relation))

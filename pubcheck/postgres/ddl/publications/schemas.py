@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import PG_CATALOG, PG_TOAST, PUBLICATION_NAMESPACE, TEMPORARY
 from pubcheck.postgres.catalog.rows import Namespace, Publication, PublicationNamespace
-from pubcheck.postgres.ddl.publications import add_names, is_removed
+from pubcheck.postgres.ddl.publications import is_removed
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 
@@ -19,18 +19,15 @@ def alter_schemas(
     if action == "AP_AddObjects":
         for oid in catalog.members_of.get(publication.oid):
             if catalog.publication_rels[oid].columns is not None:
-                raise add_names(
-                    ServerError(
-                        "22023",
-                        'cannot add schema to publication "{publication}"',
-                        key="schema-with-column-list",
-                        detail="Schemas cannot be added if any tables that specify a column list are already part of "
-                        "the publication.",
-                        culprit=schemas[0][1],
-                        publication=publication.name,
-                    ),
-                    publication.name,
-                )
+                raise ServerError(
+                    "22023",
+                    'cannot add schema to publication "{publication}"',
+                    key="schema-with-column-list",
+                    detail="Schemas cannot be added if any tables that specify a column list are already part of "
+                    "the publication.",
+                    culprit=schemas[0][1],
+                    publication=publication.name,
+                ).about(publication.name)
         add_schemas(session, publication, schemas, if_not_exists=False)
     elif action == "AP_DropObjects":
         for namespace, location in schemas:
@@ -40,14 +37,13 @@ def alter_schemas(
                 catalog.remove(PUBLICATION_NAMESPACE, held)
             elif removed or (publication.seen and namespace.seen):
                 session.rests_on_flag("joined")
-                error = ServerError(
+                raise ServerError(
                     "42704",
                     'tables from schema "{schema}" are not part of the publication',
                     key="schema-not-member",
                     culprit=location,
                     schema=namespace.name,
-                )
-                raise add_names(error, publication.name)
+                ).about(publication.name)
             else:
                 catalog.gone.put((PUBLICATION_NAMESPACE, publication.oid, namespace.oid), True)
     else:
@@ -68,17 +64,16 @@ def add_schemas(
         if (publication.oid, namespace.oid) in catalog.schema_members:
             if if_not_exists:
                 continue
-            error = ServerError(
+            raise ServerError(
                 "42710",
                 'schema "{schema}" is already member of publication "{publication}"',
                 key="schema-already-member",
                 culprit=location,
                 schema=namespace.name,
                 publication=publication.name,
-            )
-            raise add_names(error, publication.name)
+            ).about(publication.name)
         if namespace.oid in (PG_CATALOG, PG_TOAST, TEMPORARY):
-            error = ServerError(
+            raise ServerError(
                 "22023",
                 'cannot add schema "{schema}" to publication',
                 key="temporary-schema" if namespace.oid == TEMPORARY else "system-schema",
@@ -87,6 +82,5 @@ def add_schemas(
                 else "This operation is not supported for system schemas.",
                 culprit=location,
                 schema=namespace.name,
-            )
-            raise add_names(error, publication.name)
+            ).about(publication.name)
         catalog.add(PublicationNamespace(catalog.new_oid(), publication.oid, namespace.oid, session.place(location)))

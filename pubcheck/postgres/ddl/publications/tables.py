@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.ddl.publications import add_names, is_removed, permission_denied
+from pubcheck.postgres.ddl.publications import is_removed, permission_denied
 from pubcheck.postgres.ddl.publications.objects import (
     Member,
     PublicationObjects,
@@ -30,30 +30,25 @@ def add_tables(session: Session, publication: Publication, members: list[Member]
         qualified = session.qualified(relation)
         if not session.owns(relation.owner):
             noun = RELKIND_NOUN[relation.kind]
-            error = permission_denied(
+            raise permission_denied(
                 NOT_RELATION_OWNER,
                 "relation-owner",
                 publication.name,
                 member.location,
                 kind=noun,
                 relation=relation.name,
-            )
-            raise add_names(error, publication.name, qualified)
+            ).about(publication.name, qualified)
         if (publication.oid, relation.oid) in catalog.members:
             if if_not_exists:
                 continue
-            raise add_names(
-                ServerError(
-                    "42710",
-                    'relation "{relation}" is already member of publication "{publication}"',
-                    key="table-already-member",
-                    culprit=member.location,
-                    relation=relation.name,
-                    publication=publication.name,
-                ),
-                publication.name,
-                qualified,
-            )
+            raise ServerError(
+                "42710",
+                'relation "{relation}" is already member of publication "{publication}"',
+                key="table-already-member",
+                culprit=member.location,
+                relation=relation.name,
+                publication=publication.name,
+            ).about(publication.name, qualified)
         _refuse_unpublishable(session, relation, publication.name, member.location)
         columns, places = _validate_columns(session, member, publication.name)
         catalog.add_publication_rel(
@@ -81,7 +76,7 @@ def _refuse_unpublishable(session: Session, relation: Relation, publication: str
         key, detail = "unlogged-relation", "This operation is not supported for unlogged tables."
     else:
         return
-    error = ServerError(
+    raise ServerError(
         "22023",
         'cannot add relation "{relation}" to publication',
         key=key,
@@ -89,8 +84,7 @@ def _refuse_unpublishable(session: Session, relation: Relation, publication: str
         culprit=location,
         relation=relation.name,
         kind=RELKIND_SINGULAR[relation.kind],
-    )
-    raise add_names(error, publication, session.qualified(relation))
+    ).about(publication, session.qualified(relation))
 
 
 def _validate_columns(
@@ -117,11 +111,7 @@ def _validate_columns(
         elif column is None:
             # What could not be followed (a DO block) may have added it.
             session.rests_on_flag("blind")
-            refused = (
-                "42703",
-                'column "{column}" of relation "{relation}" does not exist',
-                "no-listed-column",
-            )
+            refused = ("42703", 'column "{column}" of relation "{relation}" does not exist', "no-listed-column")
         elif column.generated == "v" and catalog.major.publish_generated_columns:
             refused = (
                 "42P10",
@@ -139,7 +129,7 @@ def _validate_columns(
         if refused is not None:
             sqlstate, message, key = refused
             error = ServerError(sqlstate, message, key=key, culprit=place.start, column=name, relation=relation.name)
-            raise add_names(error, publication, session.qualified(relation))
+            raise error.about(publication, session.qualified(relation))
         assert column is not None
         numbers[column.number] = None
         places.append((column.number, place))
@@ -193,13 +183,9 @@ def _columns_for_set(session: Session, member: Member, publication: str) -> set[
     for name in member.columns:
         column = relation.column(name)
         if column is None and name in SYSTEM_COLUMNS:
-            error = ServerError(
-                "XX000",
-                "negative bitmapset member not allowed",
-                key="system-column-kept",
-                culprit=member.location,
-            )
-            raise add_names(error, publication, session.qualified(relation))
+            raise ServerError(
+                "XX000", "negative bitmapset member not allowed", key="system-column-kept", culprit=member.location
+            ).about(publication, session.qualified(relation))
         attnums.add(column.number if column else 0)
     return attnums
 
@@ -217,34 +203,31 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
     for member in members:
         relation = member.relation
         if member.columns is not None:
-            error = ServerError(
+            raise ServerError(
                 "42601",
                 "column list must not be specified in ALTER PUBLICATION ... DROP",
                 key="drop-with-column-list",
                 culprit=member.location,
-            )
-            raise add_names(error, publication.name, session.qualified(relation))
+            ).about(publication.name, session.qualified(relation))
         oid = catalog.members.get((publication.oid, relation.oid))
         if oid is None and (
             is_removed(session, PUBLICATION_REL, publication, relation.oid) or (publication.seen and relation.seen)
         ):
             session.rests_on_flag("joined")
-            error = ServerError(
+            raise ServerError(
                 "42704",
                 'relation "{relation}" is not part of the publication',
                 key="table-not-member",
                 culprit=member.location,
                 relation=relation.name,
-            )
-            raise add_names(error, publication.name, session.qualified(relation))
+            ).about(publication.name, session.qualified(relation))
         if member.where is not None:
-            error = ServerError(
+            raise ServerError(
                 "42601",
                 "cannot use a WHERE clause when removing a table from a publication",
                 key="drop-with-filter",
                 culprit=member.location,
-            )
-            raise add_names(error, publication.name, session.qualified(relation))
+            ).about(publication.name, session.qualified(relation))
         if oid is not None:
             catalog.remove(PUBLICATION_REL, oid)
         else:
