@@ -19,6 +19,12 @@ ANYRANGE, ANYMULTIRANGE = 3831, 4537
 ANYCOMPATIBLE, ANYCOMPATIBLEARRAY, ANYCOMPATIBLENONARRAY = 5077, 5078, 5079
 ANYCOMPATIBLERANGE, ANYCOMPATIBLEMULTIRANGE = 5080, 4538
 
+
+def named(names: str) -> frozenset[int]:
+    """Return the types of these names, as they are written above."""
+    return frozenset(globals()[name] for name in names.split())
+
+
 SIMPLE_FAMILY = frozenset((ANYELEMENT, ANYNONARRAY, ANYENUM, ANYARRAY, ANYRANGE, ANYMULTIRANGE))
 """IsPolymorphicTypeFamily1: every argument must be of the very same type."""
 COMPATIBLE_FAMILY = frozenset(
@@ -26,3 +32,24 @@ COMPATIBLE_FAMILY = frozenset(
 )
 """IsPolymorphicTypeFamily2: the arguments are brought to a common type."""
 POLYMORPHIC = SIMPLE_FAMILY | COMPATIBLE_FAMILY
+
+SQL_NAMES = {
+    BIT: "bit",
+    BOOL: "boolean",
+    BPCHAR: "character",
+    FLOAT4: "real",
+    FLOAT8: "double precision",
+    INT2: "smallint",
+    INT4: "integer",
+    INT8: "bigint",
+    NUMERIC: "numeric",
+    INTERVAL: "interval",
+    JSON: "json",
+    TIME: "time without time zone",
+    TIMETZ: "time with time zone",
+    TIMESTAMP: "timestamp without time zone",
+    TIMESTAMPTZ: "timestamp with time zone",
+    VARBIT: "bit varying",
+    VARCHAR: "character varying",
+}
+"""format_type.c: types that SQL has its own words for."""

@@ -5,40 +5,16 @@ Such refusals are not reported; the table is then not created, or stays as it is
 
 from __future__ import annotations
 
+from pubcheck.postgres import oids
 from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.oids import (
-    BOOL,
-    CHAR,
-    CID,
-    DATE,
-    FLOAT4,
-    FLOAT8,
-    INT2,
-    INT2VECTOR,
-    INT4,
-    INT8,
-    INTERVAL,
-    NAME,
-    OID,
-    OIDVECTOR,
-    REGROLE,
-    TID,
-    TIME,
-    TIMESTAMP,
-    TIMESTAMPTZ,
-    TIMETZ,
-    UUID,
-    XID,
-)
 from pubcheck.postgres.session import Session
 
-_MOMENTS = (DATE, INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ)
-_OTHERS = (24, 600, 601, 603, 628, 718, 774, 790, 829, 3220, 5069, 6437, 6490)
-"""regproc, point, lseg, box, line, circle, macaddr8, money, macaddr, pg_lsn, xid8, oid8, regdatabase."""
-_PLAIN = frozenset(
-    (BOOL, CHAR, CID, FLOAT4, FLOAT8, INT2, INT2VECTOR, INT4, INT8, NAME, OID, OIDVECTOR, REGROLE, TID, UUID, XID)
-).union(_MOMENTS, _OTHERS)
+_PLAIN = oids.named(
+    "BOOL BOX CHAR CID CIRCLE DATE FLOAT4 FLOAT8 INT2 INT2VECTOR INT4 INT8 INTERVAL LINE LSEG MACADDR MACADDR8 "
+    "MONEY NAME OID OID8 OIDVECTOR PG_LSN POINT REGDATABASE REGPROC REGROLE TID TIME TIMESTAMP TIMESTAMPTZ TIMETZ UUID "
+    "XID XID8"
+)
 """Types most columns have that are never stored elsewhere; there are more."""
 
 

@@ -30,22 +30,11 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import list_items, range_var, strings
 from pubcheck.postgres.relkind import RELATION_KINDS
 from pubcheck.postgres.session import Session
+from pubcheck.words import word_set
 
-_LANGUAGES = frozenset(
-    [
-        "bool_plperl",
-        "bool_plperlu",
-        "hstore_plperl",
-        "hstore_plperlu",
-        "hstore_plpython3u",
-        "jsonb_plperl",
-        "jsonb_plperlu",
-        "jsonb_plpython3u",
-        "ltree_plpython3u",
-        "plperl",
-        "plperlu",
-        "plpython3u",
-    ]
+_LANGUAGES = word_set(
+    "bool_plperl bool_plperlu hstore_plperl hstore_plperlu hstore_plpython3u jsonb_plperl jsonb_plperlu "
+    "jsonb_plpython3u ltree_plpython3u plperl plperlu plpython3u"
 )
 """Languages and transforms for them, whose libraries the snapshot's servers could not load: they make functions that
 only the server can call.

@@ -7,29 +7,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.type_modifiers import named_collation
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.oids import (
-    BOOL,
-    BPCHAR,
-    BYTEA,
-    DATE,
-    FLOAT4,
-    FLOAT8,
-    INT2,
-    INT4,
-    INT8,
-    JSONB,
-    NAME,
-    NUMERIC,
-    TEXT,
-    TIMESTAMP,
-    TIMESTAMPTZ,
-    UUID,
-    VARCHAR,
-)
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
@@ -197,25 +179,7 @@ def bare_column(session: Session, relation: Relation, element: Node) -> str | No
     return None if name == relation.name or (len(fields) > 1 and relation.seen) else name
 
 
-ORDERED = frozenset(
-    (
-        BOOL,
-        BPCHAR,
-        BYTEA,
-        DATE,
-        FLOAT4,
-        FLOAT8,
-        INT2,
-        INT4,
-        INT8,
-        JSONB,
-        NAME,
-        NUMERIC,
-        TEXT,
-        TIMESTAMP,
-        TIMESTAMPTZ,
-        UUID,
-        VARCHAR,
-    )
+ORDERED = oids.named(
+    "BOOL BPCHAR BYTEA DATE FLOAT4 FLOAT8 INT2 INT4 INT8 JSONB NAME NUMERIC TEXT TIMESTAMP TIMESTAMPTZ UUID VARCHAR"
 )
 """Types of most keys, all with a default operator class: for them the snapshot of pg_opclass is not opened."""

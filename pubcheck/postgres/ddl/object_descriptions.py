@@ -25,6 +25,7 @@ from pubcheck.postgres.catalog import (
 )
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.identifiers import quote_identifier
+from pubcheck.postgres.oids import CHAR, SQL_NAMES
 from pubcheck.postgres.session import Session
 
 KINDS = {
@@ -44,25 +45,6 @@ KINDS = {
 
 ON_TABLE = ("trigger", "rule", "policy")
 """Kinds of Other whose ``namespace`` is the oid of the relation they belong to."""
-
-# format_type.c: the types that SQL has its own words for.
-_SQL_NAMES = {
-    "bit": "bit",
-    "bool": "boolean",
-    "bpchar": "character",
-    "char": '"char"',
-    "float4": "real",
-    "float8": "double precision",
-    "int2": "smallint",
-    "int4": "integer",
-    "int8": "bigint",
-    "time": "time without time zone",
-    "timetz": "time with time zone",
-    "timestamp": "timestamp without time zone",
-    "timestamptz": "timestamp with time zone",
-    "varbit": "bit varying",
-    "varchar": "character varying",
-}
 
 
 def quote(session: Session, name: str) -> str:
@@ -197,10 +179,11 @@ def format_type(session: Session, oid: int) -> str:
     schema, name = type_name
     if schema != "pg_catalog":
         return f"{schema}.{name}"
-    if name.startswith("_") and name != "_":
-        element = name[1:]
-        return f"{_SQL_NAMES.get(element, element)}[]"
-    return _SQL_NAMES.get(name, name)
+    brackets = "[]" if name.startswith("_") and name != "_" else ""
+    if brackets:
+        name = name[1:]
+        oid = builtins(catalog.major.number).type("pg_catalog", name)
+    return ('"char"' if oid == CHAR else SQL_NAMES.get(oid, name)) + brackets
 
 
 def format_procedure(session: Session, oid: int) -> str:

@@ -6,26 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
-from pubcheck.postgres.oids import (
-    BOOL,
-    BPCHAR,
-    DATE,
-    INT2,
-    INT4,
-    INT8,
-    NUMERIC,
-    TEXT,
-    TIMESTAMP,
-    TIMESTAMPTZ,
-    UUID,
-    VARCHAR,
-)
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
-_LIMITS = {INT2: 1 << 15, INT4: 1 << 31, INT8: 1 << 63}
+_LIMITS = {oids.INT2: 1 << 15, oids.INT4: 1 << 31, oids.INT8: 1 << 63}
 _NUMBER = lazy_compile(r"[+-]?[0-9]{1,40}")
 _UUID = lazy_compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _MOMENT = lazy_compile(
@@ -39,8 +26,8 @@ _BOOLEANS = {
     **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
     **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
 }
-_ORDERED = frozenset((*_LIMITS, NUMERIC, BOOL, DATE, TIMESTAMP, TIMESTAMPTZ, UUID))
-TEXTS = (TEXT, VARCHAR, BPCHAR)
+_ORDERED = frozenset((*_LIMITS, oids.NUMERIC, oids.BOOL, oids.DATE, oids.TIMESTAMP, oids.TIMESTAMPTZ, oids.UUID))
+TEXTS = (oids.TEXT, oids.VARCHAR, oids.BPCHAR)
 _BY_CODE = (950, 951, 962)
 """The collations C, POSIX and ucs_basic: texts in the order of their characters."""
 
@@ -58,7 +45,7 @@ def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] |
     oid = column.type
     text: str | None = constant.get("sval", {}).get("sval", "") if "sval" in constant else None
     written = str(constant["ival"].get("ival", 0)) if "ival" in constant else constant.get("fval", {}).get("fval")
-    if oid in _LIMITS or oid == NUMERIC:
+    if oid in _LIMITS or oid == oids.NUMERIC:
         digits = written or text or ""
         if _NUMBER.fullmatch(digits) is None or abs(int(digits)) >= _LIMITS.get(oid, 1 << 200):
             return None
@@ -67,8 +54,8 @@ def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] |
         string = text if text is not None else written
         if string is None or (column.typmod >= 0 and len(string) > column.typmod - 4):
             return None
-        return (string.rstrip(" ") if oid == BPCHAR else string,)
-    if oid == BOOL:
+        return (string.rstrip(" ") if oid == oids.BPCHAR else string,)
+    if oid == oids.BOOL:
         string = (text or "").lower()
         truth = constant["boolval"].get("boolval", False) if "boolval" in constant else _BOOLEANS.get(string)
         return (truth,) if truth is not None else None
@@ -77,9 +64,9 @@ def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] |
     if oid >= FIRST_NORMAL_OID:
         row = session.catalog.types.get(oid)
         return (text,) if row is not None and text in row.labels else None
-    if oid == UUID:
+    if oid == oids.UUID:
         return (text,) if _UUID.fullmatch(text) else None
-    moment = _moment(session, column, text) if oid in (DATE, TIMESTAMP, TIMESTAMPTZ) else None
+    moment = _moment(session, column, text) if oid in (oids.DATE, oids.TIMESTAMP, oids.TIMESTAMPTZ) else None
     return (moment,) if moment is not None else None
 
 
@@ -93,13 +80,13 @@ def _moment(session: Session, column: Column, text: str) -> str | None:
     if match is None:
         return None
     day, minute, second, zone = match.groups()
-    if column.type == DATE:
+    if column.type == oids.DATE:
         return day if minute is None else None
     whole, _, part = (second or "00").partition(".")
     if len(part.rstrip("0")) > column.typmod >= 0:
         return None  # it is rounded
     time = f"{minute or '00:00'}:{whole}.{part:0<6}"
-    if column.type == TIMESTAMP:
+    if column.type == oids.TIMESTAMP:
         return f"{day} {time}"
     if zone is None:
         # In the session's time zone, whatever that is: days have the same order in all.

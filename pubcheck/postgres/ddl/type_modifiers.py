@@ -16,20 +16,8 @@ UNSEEN_COLLATION = -1
 """A collation that the unit did not make and that depends on the server's build."""
 
 COLLATIONS = {
-    19: C_COLLATION,
-    25: DEFAULT_COLLATION,
-    194: DEFAULT_COLLATION,
-    1003: C_COLLATION,
-    1009: DEFAULT_COLLATION,
-    1014: DEFAULT_COLLATION,
-    1015: DEFAULT_COLLATION,
-    1042: DEFAULT_COLLATION,
-    1043: DEFAULT_COLLATION,
-    3361: DEFAULT_COLLATION,
-    3402: DEFAULT_COLLATION,
-    4600: DEFAULT_COLLATION,
-    4601: DEFAULT_COLLATION,
-    5017: DEFAULT_COLLATION,
+    **dict.fromkeys((19, 1003), C_COLLATION),
+    **dict.fromkeys((25, 194, 1009, 1014, 1015, 1042, 1043, 3361, 3402, 4600, 4601, 5017), DEFAULT_COLLATION),
 }
 """typcollation of the collatable types that have oids by hand: name, text, bpchar, varchar, their arrays, and what the
 server keeps in its own catalogs (pg_node_tree...)."""

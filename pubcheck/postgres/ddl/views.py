@@ -23,6 +23,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import find, names, walk
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.words import word_set
 
 
 def create_view(session: Session, node: Node) -> None:
@@ -71,18 +72,8 @@ _CALLING = ("FuncCall", "A_Expr", "TypeCast")
 """The nodes of a query that the server resolves by the types of their arguments."""
 
 
-_NOT_UPDATABLE = frozenset(
-    (
-        "distinctClause",
-        "groupClause",
-        "havingClause",
-        "larg",
-        "limitCount",
-        "limitOffset",
-        "lockingClause",
-        "valuesLists",
-        "withClause",
-    )
+_NOT_UPDATABLE = word_set(
+    "distinctClause groupClause havingClause larg limitCount limitOffset lockingClause valuesLists withClause"
 )
 """The clauses that an automatically updatable view does not have."""
 

@@ -11,37 +11,17 @@ from time import time_ns
 from pubcheck.postgres.datum import DAY_LENGTH
 from pubcheck.postgres.input import zones
 from pubcheck.postgres.input.datetime_fields import (
-    ALL_SECONDS,
-    BAD_FORMAT,
     DATE,
-    DAY,
-    DAY_OF_YEAR,
     DIGITS,
-    DYNAMIC_ZONE,
-    ERA,
-    FIELD_OVERFLOW,
-    HOUR,
     KEYWORDS,
-    MERIDIEM,
-    MINUTE,
-    MONTH,
-    MONTH_DAY_OVERFLOW,
     NUMBER,
     PART,
     PLUS_INFINITY,
-    RESERVED,
-    SECOND,
     SIGNED,
-    SUMMER,
-    SUMMER_ZONE,
     TIME,
-    WEEKDAY,
-    WHOLE_DATE,
-    WHOLE_TIME,
     WORD,
-    YEAR,
-    ZONE,
     Fault,
+    Field,
     Fields,
     atoi,
     clock,
@@ -97,10 +77,10 @@ class Moment:
             self.index = index
             fields_read = readers[kind](text)
             if fields_read & self.seen:
-                raise Fault(BAD_FORMAT)
+                raise Fault(Fault.BAD_FORMAT)
             self.seen |= fields_read
         if self.pending is not None and self.major.strict_dates:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         self._finish()
 
     @property
@@ -118,53 +98,53 @@ class Moment:
             # A day number with its zone: "J2451187+05".
             day, rest = leading_integer(text)
             if day < 0:
-                raise Fault(FIELD_OVERFLOW)
+                raise Fault(Fault.FIELD_OVERFLOW)
             self._set_julian(day)
             self.offset = zones.displacement(rest)
             self.pending = None
-            return WHOLE_DATE | WHOLE_TIME | ZONE
-        if self.pending is None and not self._has(MONTH | DAY):
+            return Field.WHOLE_DATE | Field.WHOLE_TIME | Field.ZONE
+        if self.pending is None and not self._has(Field.MONTH | Field.DAY):
             return self._delimited_date(text)
         if self.pending is None and not text[0].isdecimal():
             return self._zone_name(text)
         if self.pending not in (None, "time"):
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         self.pending = None
         return self._time_and_displacement(text, self.seen)
 
     def _zone_name(self, text: str) -> int:
         self.named_zone = zones.named(self.context, text)
-        return ZONE
+        return Field.ZONE
 
     def _time_and_displacement(self, text: str, seen: int) -> int:
         """hhmmss-zz."""
         dash = text.find("-")
-        if self._has(WHOLE_TIME) or dash < 0:
-            raise Fault(BAD_FORMAT)
+        if self._has(Field.WHOLE_TIME) or dash < 0:
+            raise Fault(Fault.BAD_FORMAT)
         self.offset = zones.displacement(text[dash:])
-        return self._run_together(text[:dash], seen) | ZONE
+        return self._run_together(text[:dash], seen) | Field.ZONE
 
     def _time_field(self, text: str) -> int:
         if self.pending not in (None, "time"):
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         self.pending = None
         self._set_time(*clock(text))
         self._check_time()
-        return WHOLE_TIME
+        return Field.WHOLE_TIME
 
     def _displacement(self, text: str) -> int:
         self.offset = zones.displacement(text)
-        return ZONE
+        return Field.ZONE
 
     def _number_field(self, text: str) -> int:
         if self.pending is not None:
             return self._labelled(text)
         whole, dot, _ = text.partition(".")
-        if dot and not self.seen & WHOLE_DATE:
+        if dot and not self.seen & Field.WHOLE_DATE:
             return self._delimited_date(text)
         if dot and len(whole) > 2:
             return self._run_together(text, self.seen)
-        if len(text) >= 6 and not (self.seen & WHOLE_DATE and self.seen & WHOLE_TIME):
+        if len(text) >= 6 and not (self.seen & Field.WHOLE_DATE and self.seen & Field.WHOLE_TIME):
             return self._run_together(text, self.seen)
         return self._number(text, self.text_month, self.seen)
 
@@ -174,43 +154,43 @@ class Moment:
         value, rest = leading_integer(text)
         if not self.major.strict_dates:
             if rest and (rest[0] != "." or label not in ("julian", "time", "second")):
-                raise Fault(BAD_FORMAT)
+                raise Fault(Fault.BAD_FORMAT)
         elif rest and rest[0] != ".":
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         if label == "julian":
             fields_read = self._julian(value, rest)
         elif label == "time":
-            fields_read = self._run_together(text, self.seen | WHOLE_DATE)
-            if fields_read != WHOLE_TIME:
-                raise Fault(BAD_FORMAT)
+            fields_read = self._run_together(text, self.seen | Field.WHOLE_DATE)
+            if fields_read != Field.WHOLE_TIME:
+                raise Fault(Fault.BAD_FORMAT)
         elif not self.major.strict_dates and label is not None:
             fields_read = self._unit(label, value, rest)
         else:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         self.pending = None
         self.what = "date"
         return fields_read
 
     def _julian(self, day: int, rest: str) -> int:
         if day < 0:
-            raise Fault(FIELD_OVERFLOW)
+            raise Fault(Fault.FIELD_OVERFLOW)
         self._set_julian(day)
         if not rest:
-            return WHOLE_DATE
+            return Field.WHOLE_DATE
         time, self.microsecond = divmod(int(fraction(rest) * DAY_LENGTH), 1_000_000)
         self.hour, self.minute, self.second = time // 3600, time // 60 % 60, time % 60
-        return WHOLE_DATE | WHOLE_TIME
+        return Field.WHOLE_DATE | Field.WHOLE_TIME
 
     def _unit(self, unit: str, value: int, rest: str) -> int:
-        if unit == "month" and self.seen & MONTH and self.seen & HOUR:
+        if unit == "month" and self.seen & Field.MONTH and self.seen & Field.HOUR:
             unit = "minute"
-        bit = {"year": YEAR, "month": MONTH, "day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}.get(unit)
-        if bit is None:
-            raise Fault(BAD_FORMAT)
+        if unit not in ("year", "month", "day", "hour", "minute", "second"):
+            raise Fault(Fault.BAD_FORMAT)
         setattr(self, unit, value)
         if rest:
             self.microsecond = microseconds(rest)
-            return ALL_SECONDS
+            return Field.ALL_SECONDS
+        bit: int = getattr(Field, unit.upper())
         return bit
 
     def _word(self, text: str) -> int:
@@ -228,15 +208,15 @@ class Moment:
             return self._month_name(int(value))
         if kind == "summer":
             self.offset += value
-            return SUMMER | SUMMER_ZONE
+            return Field.SUMMER | Field.SUMMER_ZONE
         if kind == "meridiem":
             self.meridiem = value
-            return MERIDIEM
+            return Field.MERIDIEM
         if kind == "era":
             self.bc = value
-            return ERA
+            return Field.ERA
         if kind == "weekday":
-            return WEEKDAY
+            return Field.WEEKDAY
         if kind == "unit":
             return self._expect(str(value))
         if kind == "iso time":
@@ -244,60 +224,60 @@ class Moment:
         try:
             return self._zone_name(text)
         except Fault:
-            raise Fault(BAD_FORMAT) from None
+            raise Fault(Fault.BAD_FORMAT) from None
 
     def _expect(self, unit: str) -> int:
         if self.pending is not None and self.major.strict_dates:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         self.pending = unit
         return 0
 
     def _iso_time(self) -> int:
-        if not self._has(WHOLE_DATE):
-            raise Fault(BAD_FORMAT)
+        if not self._has(Field.WHOLE_DATE):
+            raise Fault(Fault.BAD_FORMAT)
         return self._expect_time()
 
     def _expect_time(self) -> int:
         if not self.major.strict_dates:
             following = self.fields[self.index + 1 : self.index + 2]
             if not following or following[0][0] not in (NUMBER, TIME, DATE):
-                raise Fault(BAD_FORMAT)
+                raise Fault(Fault.BAD_FORMAT)
         return self._expect("time")
 
     def _abbreviation(self, text: str, abbreviation: zones.Abbreviation) -> int:
         if abbreviation.zone:
             self.dynamic_zone = zones.Zone(abbreviation.zone, None, abbreviation=text.upper())
-            return DYNAMIC_ZONE | ZONE
+            return Field.DYNAMIC_ZONE | Field.ZONE
         if abbreviation.summer:
             self.offset = abbreviation.offset
-            return SUMMER_ZONE | ZONE
+            return Field.SUMMER_ZONE | Field.ZONE
         self.offset = abbreviation.offset
-        return ZONE
+        return Field.ZONE
 
     def _reserved(self, word: str) -> int:
         if word == "allballs":
             self._set_time(0, 0, 0, 0)
             self.what = "date"
             self.offset = 0
-            return WHOLE_TIME | ZONE
+            return Field.WHOLE_TIME | Field.ZONE
         if word in ("epoch", "infinity", "-infinity"):
             self.what = word
-            return WHOLE_DATE | WHOLE_TIME | ZONE if self.major.strict_dates else RESERVED
+            return Field.WHOLE_DATE | Field.WHOLE_TIME | Field.ZONE if self.major.strict_dates else Field.RESERVED
         self.what = "date"
         self.now = True
         days, time = divmod(now(), DAY_LENGTH)
         days += {"yesterday": -1, "tomorrow": 1}.get(word, 0)
         self.year, self.month, self.day = calendar(days)
         if word != "now":
-            return WHOLE_DATE
+            return Field.WHOLE_DATE
         self._set_time(time // 3_600_000_000, time // 60_000_000 % 60, time // 1_000_000 % 60, time % 1_000_000)
-        return WHOLE_DATE | WHOLE_TIME | ZONE
+        return Field.WHOLE_DATE | Field.WHOLE_TIME | Field.ZONE
 
     def _month_name(self, number: int) -> int:
-        field = MONTH
-        if self.seen & MONTH and not self.text_month and not self.seen & DAY and 1 <= self.month <= 31:
+        field = Field.MONTH
+        if self.seen & Field.MONTH and not self.text_month and not self.seen & Field.DAY and 1 <= self.month <= 31:
             # What was taken for the month is the day: "8 Jan 1999".
-            self.day, field = self.month, DAY
+            self.day, field = self.month, Field.DAY
         self.text_month = True
         self.month = number
         return field
@@ -312,7 +292,7 @@ class Moment:
         while place < len(text) and len(parts) < 25:
             match = PART.match(text, place)
             if match is None:
-                raise Fault(BAD_FORMAT)
+                raise Fault(Fault.BAD_FORMAT)
             parts.append(match[1])
             place = match.end() + 1
         seen, fields_read, text_month = self.seen, 0, False
@@ -322,10 +302,10 @@ class Moment:
             kind, value = KEYWORDS.get(part, ("", None))
             if kind == "ignored":
                 continue
-            if kind != "month" or seen & MONTH:
-                raise Fault(BAD_FORMAT)
+            if kind != "month" or seen & Field.MONTH:
+                raise Fault(Fault.BAD_FORMAT)
             self.month, text_month = int(value), True
-            seen, fields_read = seen | MONTH, fields_read | MONTH
+            seen, fields_read = seen | Field.MONTH, fields_read | Field.MONTH
             parts[index] = None
         microsecond = self.microsecond
         for part in parts:
@@ -333,51 +313,51 @@ class Moment:
                 continue
             filled = self._number(part, text_month, seen)
             if seen & filled:
-                raise Fault(BAD_FORMAT)
+                raise Fault(Fault.BAD_FORMAT)
             seen, fields_read = seen | filled, fields_read | filled
         self.microsecond = microsecond
-        if seen & ~(DAY_OF_YEAR | ZONE) != WHOLE_DATE:
-            raise Fault(BAD_FORMAT)
+        if seen & ~(Field.DAY_OF_YEAR | Field.ZONE) != Field.WHOLE_DATE:
+            raise Fault(Fault.BAD_FORMAT)
         return fields_read
 
     def _number(self, text: str, text_month: bool, seen: int) -> int:
         """A number as the part of a date that those seen leave (DecodeNumber)."""
         value, rest = leading_integer(text)
         if rest == text:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         if rest:
             if rest[0] != ".":
-                raise Fault(BAD_FORMAT)
+                raise Fault(Fault.BAD_FORMAT)
             if len(text) - len(rest) > 2:
-                return self._run_together(text, seen | WHOLE_DATE)
+                return self._run_together(text, seen | Field.WHOLE_DATE)
             self.microsecond = microseconds(rest)
         length = len(text)
-        date = seen & WHOLE_DATE
-        if length == 3 and date == YEAR and 1 <= value <= 366:
+        date = seen & Field.WHOLE_DATE
+        if length == 3 and date == Field.YEAR and 1 <= value <= 366:
             self.year_day = value
-            return DAY_OF_YEAR | MONTH | DAY
-        if date == WHOLE_DATE:
+            return Field.DAY_OF_YEAR | Field.MONTH | Field.DAY
+        if date == Field.WHOLE_DATE:
             return self._run_together(text, seen)
         if date == 0:
-            part = YEAR if length >= 3 else {"YMD": YEAR, "DMY": DAY, "MDY": MONTH}[self.order]
-        elif date == MONTH and text_month:
-            part = YEAR if length >= 3 or self.order == "YMD" else DAY
-        elif date == YEAR | MONTH and text_month and length >= 3 and self.two_digits:
+            part = Field.YEAR if length >= 3 else {"YMD": Field.YEAR, "DMY": Field.DAY, "MDY": Field.MONTH}[self.order]
+        elif date == Field.MONTH and text_month:
+            part = Field.YEAR if length >= 3 or self.order == "YMD" else Field.DAY
+        elif date == Field.YEAR | Field.MONTH and text_month and length >= 3 and self.two_digits:
             # What was taken for the year is the day: "99-Jan-2008" with YMD.
             self.day, self.year, self.two_digits = self.year, value, False
-            return DAY
-        elif date in (YEAR, DAY):
-            part = MONTH
-        elif date == MONTH | DAY:
-            part = YEAR
-        elif date in (MONTH, YEAR | MONTH):
-            part = DAY
+            return Field.DAY
+        elif date in (Field.YEAR, Field.DAY):
+            part = Field.MONTH
+        elif date == Field.MONTH | Field.DAY:
+            part = Field.YEAR
+        elif date in (Field.MONTH, Field.YEAR | Field.MONTH):
+            part = Field.DAY
         else:
-            raise Fault(BAD_FORMAT)
-        if part == YEAR:
+            raise Fault(Fault.BAD_FORMAT)
+        if part == Field.YEAR:
             self.year = value
             self.two_digits = length <= 2
-        elif part == MONTH:
+        elif part == Field.MONTH:
             self.month = value
         else:
             self.day = value
@@ -386,22 +366,22 @@ class Moment:
     def _run_together(self, text: str, seen: int) -> int:
         """yyyymmdd, yymmdd, hhmmss, hhmm, with a fraction after a time (DecodeNumberField)."""
         if self.major.strict_run_together_dates and text.strip("0123456789."):
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         whole, dot, part = text.partition(".")
         if dot:
             if not self.major.strict_run_together_dates:
                 # Junk after the digits was overlooked.
                 part = DIGITS.match(part)[0]  # type: ignore[index]  # it matches the empty string
             self.microsecond = microseconds(dot + part)
-        elif seen & WHOLE_DATE != WHOLE_DATE and len(whole) >= 6:
+        elif seen & Field.WHOLE_DATE != Field.WHOLE_DATE and len(whole) >= 6:
             self.year, self.month, self.day = (atoi(number) for number in (whole[:-4], whole[-4:-2], whole[-2:]))
             if len(whole) == 6:
                 self.two_digits = True
-            return WHOLE_DATE
-        if seen & WHOLE_TIME != WHOLE_TIME and len(whole) in (4, 6):
+            return Field.WHOLE_DATE
+        if seen & Field.WHOLE_TIME != Field.WHOLE_TIME and len(whole) in (4, 6):
             self.hour, self.minute, self.second = (atoi(number) for number in (whole[:2], whole[2:4], whole[4:]))
-            return WHOLE_TIME
-        raise Fault(BAD_FORMAT)
+            return Field.WHOLE_TIME
+        raise Fault(Fault.BAD_FORMAT)
 
     def _set_julian(self, day: int) -> None:
         self.year, self.month, self.day = calendar(day)
@@ -409,7 +389,7 @@ class Moment:
 
     def _set_time(self, hour: int, minute: int, second: int, microsecond: int) -> None:
         if hour >= 1 << 31:
-            raise Fault(FIELD_OVERFLOW)
+            raise Fault(Fault.FIELD_OVERFLOW)
         self.hour, self.minute, self.second, self.microsecond = hour, minute, second, microsecond
 
     # What can only be checked at the end.
@@ -419,35 +399,35 @@ class Moment:
             self._check_date()
             self._apply_meridiem()
         if self.what == "date":
-            if not self._has(WHOLE_DATE):
-                raise Fault(BAD_FORMAT)
+            if not self._has(Field.WHOLE_DATE):
+                raise Fault(Fault.BAD_FORMAT)
             self._apply_zone()
 
     def _check_date(self) -> None:
         """ValidateDate: eras, years of two digits, days of the year, then the ranges."""
-        if self.seen & YEAR and not self.julian:
+        if self.seen & Field.YEAR and not self.julian:
             if self.bc:
                 if self.year <= 0:
-                    raise Fault(FIELD_OVERFLOW)
+                    raise Fault(Fault.FIELD_OVERFLOW)
                 self.year = 1 - self.year
             elif self.two_digits:
                 if self.year < 0:
-                    raise Fault(FIELD_OVERFLOW)
+                    raise Fault(Fault.FIELD_OVERFLOW)
                 self.year += 2000 if self.year < 70 else 1900 if self.year < 100 else 0
             elif self.year <= 0:
-                raise Fault(FIELD_OVERFLOW)
-        if self.seen & DAY_OF_YEAR:
+                raise Fault(Fault.FIELD_OVERFLOW)
+        if self.seen & Field.DAY_OF_YEAR:
             self.year, self.month, self.day = calendar(julian_day(self.year, 1, 1) + self.year_day - 1)
-        if self.seen & MONTH and not 1 <= self.month <= 12:
-            raise Fault(MONTH_DAY_OVERFLOW)
-        if self.seen & DAY and not 1 <= self.day <= 31:
-            raise Fault(MONTH_DAY_OVERFLOW)
-        if self._has(WHOLE_DATE) and self.day > month_length(self.year, self.month):
-            raise Fault(FIELD_OVERFLOW)
+        if self.seen & Field.MONTH and not 1 <= self.month <= 12:
+            raise Fault(Fault.MONTH_DAY_OVERFLOW)
+        if self.seen & Field.DAY and not 1 <= self.day <= 31:
+            raise Fault(Fault.MONTH_DAY_OVERFLOW)
+        if self._has(Field.WHOLE_DATE) and self.day > month_length(self.year, self.month):
+            raise Fault(Fault.FIELD_OVERFLOW)
 
     def _apply_meridiem(self) -> None:
         if self.meridiem is not None and self.hour > 12:
-            raise Fault(FIELD_OVERFLOW)
+            raise Fault(Fault.FIELD_OVERFLOW)
         if self.meridiem == "am" and self.hour == 12:
             self.hour = 0
         elif self.meridiem == "pm" and self.hour != 12:
@@ -458,15 +438,15 @@ class Moment:
         parts = (self.hour, self.minute, self.second, self.microsecond)
         ranges = zip(parts, (24, 59, 60, 1_000_000), strict=True)
         if any(not 0 <= part <= last for part, last in ranges) or time_of_day(*parts) > DAY_LENGTH:
-            raise Fault(FIELD_OVERFLOW)
+            raise Fault(Fault.FIELD_OVERFLOW)
 
     def _apply_zone(self) -> None:
         """The offset that a zone has at the time. "DST" changes an offset, but no zone that has rules."""
         zone = self.named_zone or self.dynamic_zone
-        if zone is None and self.seen & ZONE:
+        if zone is None and self.seen & Field.ZONE:
             return
-        if self.seen & SUMMER:
-            raise Fault(BAD_FORMAT)
+        if self.seen & Field.SUMMER:
+            raise Fault(Fault.BAD_FORMAT)
         if zone is None:
             self.zoneless = True
             zone = zones.session_zone(self.context)

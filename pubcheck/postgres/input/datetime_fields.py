@@ -9,6 +9,7 @@ import re
 
 from pubcheck.postgres.input.common import INVALID_SYNTAX, input_error
 from pubcheck.postgres.versions import Major
+from pubcheck.words import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 
 class Fault(Exception):
-    """Input that is refused; ``kind`` is one of the constants below, ``zone`` the name that no time zone has."""
+    """Input that is refused; ``kind`` is one of these constants, ``zone`` the name that no time zone has."""
+
+    BAD_FORMAT = "bad format"
+    FIELD_OVERFLOW = "field overflow"
+    MONTH_DAY_OVERFLOW = "month or day overflow"
+    DISPLACEMENT_OVERFLOW = "displacement overflow"
+    BAD_ZONE = "bad zone"
 
     def __init__(self, kind: str, zone: str = "") -> None:
         super().__init__(kind)
@@ -26,24 +33,17 @@ class Fault(Exception):
         self.zone = zone
 
 
-BAD_FORMAT = "bad format"
-FIELD_OVERFLOW = "field overflow"
-MONTH_DAY_OVERFLOW = "month or day overflow"
-DISPLACEMENT_OVERFLOW = "displacement overflow"
-BAD_ZONE = "bad zone"
-
-
 def refusal(fault: Fault, text: str, type_name: str, major: Major) -> ServerError:
     """The server's error for input of a type that was refused (DateTimeParseError)."""
-    if fault.kind == BAD_ZONE:
+    if fault.kind == Fault.BAD_ZONE:
         return input_error("22023", f'time zone "{fault.zone}" not recognized')
-    if fault.kind == DISPLACEMENT_OVERFLOW:
+    if fault.kind == Fault.DISPLACEMENT_OVERFLOW:
         return input_error("22009", f'time zone displacement out of range: "{text}"')
-    if fault.kind in (FIELD_OVERFLOW, MONTH_DAY_OVERFLOW):
+    if fault.kind in (Fault.FIELD_OVERFLOW, Fault.MONTH_DAY_OVERFLOW):
         if type_name == "interval":
             return input_error("22015", f'interval field value out of range: "{text}"')
         setting = "DateStyle" if major.settings_in_case else "datestyle"
-        hint = f'Perhaps you need a different "{setting}" setting.' if fault.kind == MONTH_DAY_OVERFLOW else None
+        hint = f'Perhaps you need a different "{setting}" setting.' if fault.kind == Fault.MONTH_DAY_OVERFLOW else None
         message = 'date/time field value out of range: "{text}"'
         return input_error("22008", message, hint=hint, key="literal-date-out-of-range", text=text)
     return input_error("22007", INVALID_SYNTAX, key="literal-syntax", type=type_name, text=text)
@@ -85,12 +85,12 @@ def split(text: str, room: int) -> Fields:
     while place < end:
         match = _FIELD.match(text, place)
         if match is None:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         group, place = match.lastgroup, match.end()
         if group == "space":
             continue
         if len(fields) == _MAX_FIELDS:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         if group == "other":
             continue
         kind, value = NUMBER, match[0]
@@ -116,7 +116,7 @@ def split(text: str, room: int) -> Fields:
                 kind, value, place = DATE, value + rest[0].lower(), rest.end()
         used += len(value) + 1
         if used > room:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         fields.append((kind, value))
     return fields
 
@@ -124,7 +124,7 @@ def split(text: str, room: int) -> Fields:
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
-def leading_integer(text: str, bits: int = 32, kind: str = FIELD_OVERFLOW) -> tuple[int, str]:
+def leading_integer(text: str, bits: int = 32, kind: str = Fault.FIELD_OVERFLOW) -> tuple[int, str]:
     """Return the integer at the start of a text, 0 if none, and the rest (strtol). Raises Fault on overflow."""
     match = _INTEGER.match(text)
     if match is None:
@@ -141,7 +141,7 @@ _FRACTION = re.compile(r"\.[0-9]*\Z")
 def fraction(text: str) -> float:
     """Return the value of ".", ".5". Raises Fault for anything after the digits (ParseFraction)."""
     if not _FRACTION.match(text):
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     return float(text) if len(text) > 1 else 0.0
 
 
@@ -150,45 +150,25 @@ def microseconds(text: str) -> int:
     return round(fraction(text) * 1_000_000)
 
 
-# Bits that say which fields of a date or an interval were seen: a field that was seen before is refused.
-YEAR, MONTH, DAY, DAY_OF_YEAR, HOUR, MINUTE, SECOND, MILLISECOND, MICROSECOND = (1 << bit for bit in range(9))
-ZONE, SUMMER_ZONE, DYNAMIC_ZONE, SUMMER, MERIDIEM, WEEKDAY, ERA, RESERVED = (1 << bit for bit in range(9, 17))
-WEEK, DECADE, CENTURY, MILLENNIUM = (1 << bit for bit in range(17, 21))
-ALL_SECONDS = SECOND | MILLISECOND | MICROSECOND
-WHOLE_DATE = YEAR | MONTH | DAY
-WHOLE_TIME = HOUR | MINUTE | ALL_SECONDS
+class Field:
+    """Bits that say which fields of a date or an interval were seen: a field that was seen before is refused."""
 
+    YEAR, MONTH, DAY, DAY_OF_YEAR, HOUR, MINUTE, SECOND, MILLISECOND, MICROSECOND = (1 << bit for bit in range(9))
+    ZONE, SUMMER_ZONE, DYNAMIC_ZONE, SUMMER, MERIDIEM, WEEKDAY, ERA, RESERVED = (1 << bit for bit in range(9, 17))
+    WEEK, DECADE, CENTURY, MILLENNIUM = (1 << bit for bit in range(17, 21))
+    ALL_SECONDS = SECOND | MILLISECOND | MICROSECOND
+    WHOLE_DATE = YEAR | MONTH | DAY
+    WHOLE_TIME = HOUR | MINUTE | ALL_SECONDS
+
+
+_MONTHS = words("january february march april may june july august september october november december")
+_WEEKDAYS = words(
+    "sun sunday mon monday tue tues tuesday wed wednesday weds thu thur thurs thursday fri friday sat saturday"
+)
 KEYWORDS: dict[str, tuple[str, Any]] = {
-    **{
-        word: ("month", number)
-        for number, words in enumerate(
-            (
-                "jan january",
-                "feb february",
-                "mar march",
-                "apr april",
-                "may",
-                "jun june",
-                "jul july",
-                "aug august",
-                "sep sept september",
-                "oct october",
-                "nov november",
-                "dec december",
-            ),
-            1,
-        )
-        for word in words.split()
-    },
-    **{
-        day: ("weekday", None)
-        for days in (
-            "sun sunday mon monday tue tues tuesday",
-            "wed wednesday weds thu thur thurs thursday",
-            "fri friday sat saturday",
-        )
-        for day in days.split()
-    },
+    **{word: ("month", number) for number, name in enumerate(_MONTHS, 1) for word in (name[:3], name)},
+    "sept": ("month", 9),
+    **dict.fromkeys(_WEEKDAYS, ("weekday", None)),
     "am": ("meridiem", "am"),
     "pm": ("meridiem", "pm"),
     "ad": ("era", False),
@@ -255,7 +235,7 @@ def clock(text: str, minutes_to_seconds: bool = False) -> tuple[int, int, int, i
     """
     hour, rest = leading_integer(text, 64)
     if rest[:1] != ":":
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     minute, rest = leading_integer(rest[1:])
     second = microsecond = 0
     shifted = minutes_to_seconds if not rest else rest[0] == "."
@@ -266,14 +246,14 @@ def clock(text: str, minutes_to_seconds: bool = False) -> tuple[int, int, int, i
         if rest[:1] == ".":
             microsecond = microseconds(rest)
         elif rest:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
     elif rest:
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     if shifted:
         leading_integer(str(hour))
         hour, minute, second = 0, hour, minute
     if hour < 0 or not 0 <= minute <= 59 or not 0 <= second <= 60:
-        raise Fault(FIELD_OVERFLOW)
+        raise Fault(Fault.FIELD_OVERFLOW)
     return hour, minute, second, microsecond
 
 

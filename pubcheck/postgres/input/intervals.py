@@ -12,31 +12,15 @@ import re
 from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval
 from pubcheck.postgres.input.common import input_error
 from pubcheck.postgres.input.datetime_fields import (
-    ALL_SECONDS,
-    BAD_FORMAT,
-    CENTURY,
-    DAY,
-    DECADE,
-    FIELD_OVERFLOW,
-    HOUR,
     KEYWORDS,
-    MICROSECOND,
-    MILLENNIUM,
-    MILLISECOND,
-    MINUTE,
-    MONTH,
     PLUS_INFINITY,
-    SECOND,
     SIGNED,
     TIME,
     UNITS,
-    WEEK,
-    WHOLE_DATE,
-    WHOLE_TIME,
     WORD,
     WORD_LENGTH,
-    YEAR,
     Fault,
+    Field,
     Fields,
     clock,
     fraction,
@@ -76,9 +60,10 @@ _TIMES = {
     _FULL_RANGE: ("second", "seconds"),
 }
 
-_OF_SECONDS = {"microsecond": (1, MICROSECOND), "millisecond": (1000, MILLISECOND), "second": (_SECOND_LENGTH, SECOND)}
-_OF_TIME = {**_OF_SECONDS, "minute": (60 * _SECOND_LENGTH, MINUTE), "hour": (_HOUR_LENGTH, HOUR)}
-_OF_YEARS = {"year": (1, YEAR), "decade": (10, DECADE), "century": (100, CENTURY), "millennium": (1000, MILLENNIUM)}
+_OF_TIME = {
+    "microsecond": 1, "millisecond": 1000, "second": _SECOND_LENGTH, "minute": 60 * _SECOND_LENGTH, "hour": _HOUR_LENGTH
+}  # fmt: skip
+_OF_YEARS = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}
 
 
 class Span:
@@ -122,24 +107,19 @@ class Span:
 
     def add(self, unit: str, value: int, part: float) -> int:
         """Add an amount of a unit and return the bits of the fields that it fills."""
+        bit: int = getattr(Field, unit.upper(), 0)
         if unit in _OF_TIME:
-            length, bit = _OF_TIME[unit]
-            self.add_time(value, part, length)
-            return ALL_SECONDS if unit == "second" and part else bit
+            self.add_time(value, part, _OF_TIME[unit])
+            return Field.ALL_SECONDS if unit == "second" and part else bit
         if unit in _OF_YEARS:
-            length, bit = _OF_YEARS[unit]
-            self.add_years(value, part, length)
-            return bit
-        if unit == "day":
-            self.add_days(value, part)
-            return DAY
-        if unit == "week":
-            self.add_days(value, part, 7)
-            return WEEK
-        if unit == "month":
+            self.add_years(value, part, _OF_YEARS[unit])
+        elif unit in ("day", "week"):
+            self.add_days(value, part, 7 if unit == "week" else 1)
+        elif unit == "month":
             self.add_months(value, part)
-            return MONTH
-        raise Fault(BAD_FORMAT)
+        else:
+            raise Fault(Fault.BAD_FORMAT)
+        return bit
 
     def negate(self) -> None:
         self.years, self.months, self.days = _within(-self.years), _within(-self.months), _within(-self.days)
@@ -148,7 +128,7 @@ class Span:
 
 def _within(value: int, bits: int = 32) -> int:
     if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
-        raise Fault(FIELD_OVERFLOW)
+        raise Fault(Fault.FIELD_OVERFLOW)
     return value
 
 
@@ -159,7 +139,7 @@ def read(context: InputContext, text: str, typmod: int) -> Interval:
     try:
         span = _Reader(context, fields_of).read(split(text, _ROOM))
     except Fault as fault:
-        if fault.kind != BAD_FORMAT:
+        if fault.kind != Fault.BAD_FORMAT:
             raise
         span = _duration(text)
     if not isinstance(span, Span):
@@ -231,7 +211,7 @@ class _Reader:
                 fields_read = self._quantity(kind, text)
             else:
                 if self.unit_open and self.major.strict_intervals:
-                    raise Fault(BAD_FORMAT)
+                    raise Fault(Fault.BAD_FORMAT)
                 word = self._word(text)
                 if word == "ignored":
                     self.unit = None
@@ -239,20 +219,20 @@ class _Reader:
                 last = index == len(fields) - 1
                 if word == "ago":
                     if self.major.strict_intervals and not last:
-                        raise Fault(BAD_FORMAT)
+                        raise Fault(Fault.BAD_FORMAT)
                     ago, self.unit = True, ""
                 elif word in ("infinity", "-infinity"):
                     if not last:
-                        raise Fault(BAD_FORMAT)
-                    fields_read, self.unit = WHOLE_DATE | WHOLE_TIME, ""
+                        raise Fault(Fault.BAD_FORMAT)
+                    fields_read, self.unit = Field.WHOLE_DATE | Field.WHOLE_TIME, ""
                     infinite = MINUS_INFINITE_INTERVAL if word == "-infinity" else INFINITE_INTERVAL
                 else:
                     self.unit, self.unit_open = word, True
             if fields_read & seen:
-                raise Fault(BAD_FORMAT)
+                raise Fault(Fault.BAD_FORMAT)
             seen |= fields_read
         if not seen or (self.unit_open and self.major.strict_intervals):
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         if ago:
             self.span.negate()
         return infinite or self.span
@@ -272,19 +252,19 @@ class _Reader:
                 return str(value)
             if value in ("infinity", "-infinity"):
                 return str(value)
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
 
     def _quantity(self, kind: int, text: str) -> int:
         if kind == TIME:
             self._set_clock(text)
-            return WHOLE_TIME
+            return Field.WHOLE_TIME
         if kind == SIGNED and ":" in text:
             try:
                 self._set_clock(text[1:], negative=text[0] == "-")
             except Fault:
                 pass  # no clock time; as a number it is refused too
             else:
-                return WHOLE_TIME
+                return Field.WHOLE_TIME
         if self.unit is None:
             self.unit = self.bare_unit
         value, rest = leading_integer(text, 64)
@@ -293,9 +273,9 @@ class _Reader:
             # SQL's years and months: 1-2.
             months, junk = leading_integer(rest[1:])
             if not 0 <= months < 12:
-                raise Fault(FIELD_OVERFLOW)
+                raise Fault(Fault.FIELD_OVERFLOW)
             if junk:
-                raise Fault(BAD_FORMAT)
+                raise Fault(Fault.BAD_FORMAT)
             self.unit = "month"
             value = _within(_within(value * 12, 64) + (-months if text[0] == "-" else months), 64)
         elif rest[:1] == ".":
@@ -303,7 +283,7 @@ class _Reader:
             if text[0] == "-":
                 part = -part
         elif rest:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         if self.all_negative:
             value, part = -abs(value), -abs(part)
         fields_read = self.span.add(self.unit, value, part)
@@ -343,20 +323,20 @@ class _Duration:
         """The number at the place: its whole part and the rest. Raises Fault."""
         match = re.compile(_DOUBLE).match(self.text, self.place)
         if match is None or self.peek() in "iInN":
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         self.place = match.end()
         if match["odd"] is not None:
-            raise Fault(FIELD_OVERFLOW)
+            raise Fault(Fault.FIELD_OVERFLOW)
         try:
             value = float(match[0]) if match["hex"] is None else float.fromhex(match[0])
         except OverflowError:
-            raise Fault(BAD_FORMAT) from None
+            raise Fault(Fault.BAD_FORMAT) from None
         mantissa = re.split("[eEpP]" if match["hex"] is None else "[pP]", match[0])[0]
         lost = abs(value) < _SMALLEST_NORMAL and mantissa.strip("-0.xX")
         if math.isinf(value) or lost:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         if abs(value) > 1e15:
-            raise Fault(FIELD_OVERFLOW)
+            raise Fault(Fault.FIELD_OVERFLOW)
         whole = math.trunc(value)
         return whole, value - whole
 
@@ -371,7 +351,7 @@ class _Duration:
 def _duration(text: str) -> Span:
     """P1Y2M3DT4H5M6S, P0001-02-03T04:05:06, P00010203T040506. Raises Fault (DecodeISO8601Interval)."""
     if len(text) < 2 or text[0] != "P":
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     span, reading = Span(), _Duration(text)
     in_date, has_field = True, False
     while reading.peek():
@@ -394,7 +374,7 @@ def _duration(text: str) -> Span:
             in_date, has_field = False, False
             continue
         else:
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         has_field = True
     return span
 
@@ -413,17 +393,17 @@ def _alternative_date(
         span.add_days(sign * (size % 100), part)
         return not unit
     if has_field:
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     span.add_years(value, part)
     if unit != "-":
         return not unit
     span.add_months(*reading.number())
     if reading.peek() not in ("", "T"):
         if reading.next() != "-":
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
         span.add_days(*reading.number())
     if reading.peek() not in ("", "T"):
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     # A "T" stays: the next turn takes it.
     return not reading.peek()
 
@@ -434,7 +414,7 @@ def _time_part(span: Span, reading: _Duration, unit: str, value: int, part: floa
         span.add({"H": "hour", "M": "minute", "S": "second"}[unit], value, part)
         return False
     if unit not in ("", ":"):
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     if not unit and width == 6 and not has_field:
         size, sign = abs(value), -1 if value < 0 else 1
         span.add_time(sign * (size // 10000), 0, _HOUR_LENGTH)
@@ -443,7 +423,7 @@ def _time_part(span: Span, reading: _Duration, unit: str, value: int, part: floa
         span.add_part(part, 1)
         return True
     if has_field:
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     span.add_time(value, part, _HOUR_LENGTH)
     for length, more in ((60 * _SECOND_LENGTH, True), (_SECOND_LENGTH, False)):
         if not unit:
@@ -452,5 +432,5 @@ def _time_part(span: Span, reading: _Duration, unit: str, value: int, part: floa
         span.add_time(value, part, length)
         unit = reading.next() if reading.peek() else ""
         if unit and not (more and unit == ":"):
-            raise Fault(BAD_FORMAT)
+            raise Fault(Fault.BAD_FORMAT)
     return True

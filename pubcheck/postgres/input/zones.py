@@ -15,7 +15,7 @@ from msgspec.json import decode
 
 from pubcheck.postgres import builtins
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.datetime_fields import BAD_FORMAT, BAD_ZONE, DISPLACEMENT_OVERFLOW, Fault, leading_integer
+from pubcheck.postgres.input.datetime_fields import Fault, leading_integer
 from pubcheck.postgres.input.julian import valid_julian
 
 TYPE_CHECKING = False
@@ -156,7 +156,7 @@ def named(context: InputContext, name: str) -> Zone:
     """The zone of a name in lower case. Raises Fault if there is none."""
     zone = find(context, name)
     if zone is None:
-        raise Fault(BAD_ZONE, name)
+        raise Fault(Fault.BAD_ZONE, name)
     return zone
 
 
@@ -168,19 +168,19 @@ def _etc_offset(name: str) -> int:
 def displacement(text: str) -> int:
     """The offset that a sign and digits say: +5, +0530, -05:30:15. Raises Fault."""
     if text[:1] not in ("+", "-"):
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     minutes = seconds = 0
-    hours, rest = leading_integer(text[1:], kind=DISPLACEMENT_OVERFLOW)
+    hours, rest = leading_integer(text[1:], kind=Fault.DISPLACEMENT_OVERFLOW)
     if rest[:1] == ":":
-        minutes, rest = leading_integer(rest[1:], kind=DISPLACEMENT_OVERFLOW)
+        minutes, rest = leading_integer(rest[1:], kind=Fault.DISPLACEMENT_OVERFLOW)
         if rest[:1] == ":":
-            seconds, rest = leading_integer(rest[1:], kind=DISPLACEMENT_OVERFLOW)
+            seconds, rest = leading_integer(rest[1:], kind=Fault.DISPLACEMENT_OVERFLOW)
     elif not rest and len(text) > 3:
         hours, minutes = divmod(hours, 100)
     if not (0 <= hours <= _MAX_HOUR and 0 <= minutes < 60 and 0 <= seconds < 60):
-        raise Fault(DISPLACEMENT_OVERFLOW)
+        raise Fault(Fault.DISPLACEMENT_OVERFLOW)
     if rest:
-        raise Fault(BAD_FORMAT)
+        raise Fault(Fault.BAD_FORMAT)
     offset = hours * 3600 + minutes * 60 + seconds
     return -offset if text[0] == "-" else offset
 

@@ -13,6 +13,7 @@ from pubcheck.postgres.newer_grammar.reader import Reader, words_of
 from pubcheck.postgres.newer_grammar.skipped import skipped_node
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.parse_tree import move_locations
+from pubcheck.words import word_set
 
 
 def read_alter_table(reader: Reader) -> tuple[str, Node] | None:
@@ -116,15 +117,10 @@ def _head(reader: Reader) -> bytes:
     return reader.data[: offset + len(name)]
 
 
-_EARLIER = frozenset(("CreateSeqStmt", "CreateStmt", "CreateTrigStmt", "GrantStmt", "IndexStmt", "ViewStmt"))
-_ALLOWED = _EARLIER | {
-    "CompositeTypeStmt",
-    "CreateDomainStmt",
-    "CreateEnumStmt",
-    "CreateFunctionStmt",
-    "CreateRangeStmt",
-    "DefineStmt",
-}
+_EARLIER = word_set("CreateSeqStmt CreateStmt CreateTrigStmt GrantStmt IndexStmt ViewStmt")
+_ALLOWED = _EARLIER | word_set(
+    "CompositeTypeStmt CreateDomainStmt CreateEnumStmt CreateFunctionStmt CreateRangeStmt DefineStmt"
+)
 
 
 def read_create_schema(reader: Reader) -> tuple[str, Node] | None:

@@ -12,29 +12,10 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
 from pubcheck.postgres.catalog.rows import Column, Type
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.identifiers import in_quotes, quote_identifier
+from pubcheck.postgres.oids import SQL_NAMES
 from pubcheck.postgres.session.relations import Relations
 from pubcheck.postgres.typmod_text import display
 
-_SQL_NAMES = {
-    oids.BIT: "bit",
-    oids.BOOL: "boolean",
-    oids.BPCHAR: "character",
-    oids.FLOAT4: "real",
-    oids.FLOAT8: "double precision",
-    oids.INT2: "smallint",
-    oids.INT4: "integer",
-    oids.INT8: "bigint",
-    oids.NUMERIC: "numeric",
-    oids.INTERVAL: "interval",
-    oids.JSON: "json",
-    oids.TIME: "time without time zone",
-    oids.TIMETZ: "time with time zone",
-    oids.TIMESTAMP: "timestamp without time zone",
-    oids.TIMESTAMPTZ: "timestamp with time zone",
-    oids.VARBIT: "bit varying",
-    oids.VARCHAR: "character varying",
-}
-"""format_type.c: types that SQL has its own words for."""
 _PRECISION_WITHIN = {oids.TIME: "time", oids.TIMETZ: "time", oids.TIMESTAMP: "timestamp", oids.TIMESTAMPTZ: "timestamp"}
 """Types whose typmod is inside of their name; typmodout writes the rest."""
 
@@ -120,7 +101,7 @@ class TypeLookups:
             oid, brackets = row.element, "[]"
             row = self.type(oid)
         with_typmod = typmod is not None and typmod >= 0
-        name = _SQL_NAMES.get(oid)
+        name = SQL_NAMES.get(oid)
         # BIT and CHARACTER mean one bit and one character: without a length the catalog's names are given.
         if name is None or (oid in (oids.BIT, oids.BPCHAR) and typmod is not None and not with_typmod):
             name = self._quoted(row, naming or Naming(self.session.path))

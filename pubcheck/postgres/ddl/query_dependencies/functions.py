@@ -10,28 +10,16 @@ from pubcheck.postgres.oids import RECORD
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
+from pubcheck.words import word_set, words
 
-_SCALARS = (
-    "generate_series",
-    "generate_subscripts",
-    "json_object_keys",
-    "jsonb_object_keys",
-    "jsonb_path_query",
-    "regexp_matches",
-    "regexp_split_to_table",
-    "string_to_table",
+_SCALARS = word_set(
+    "generate_series generate_subscripts json_object_keys jsonb_object_keys jsonb_path_query regexp_matches "
+    "regexp_split_to_table string_to_table"
 )
 """Built-in functions of one column without a name of its own (TYPEFUNC_SCALAR)."""
-_OUTPUTS: dict[str, tuple[str, ...]] = {
-    "json_array_elements": ("value",),
-    "json_array_elements_text": ("value",),
-    "jsonb_array_elements": ("value",),
-    "jsonb_array_elements_text": ("value",),
-    "json_each": ("key", "value"),
-    "json_each_text": ("key", "value"),
-    "jsonb_each": ("key", "value"),
-    "jsonb_each_text": ("key", "value"),
-}
+_ARRAYS = words("json_array_elements json_array_elements_text jsonb_array_elements jsonb_array_elements_text")
+_OBJECTS = words("json_each json_each_text jsonb_each jsonb_each_text")
+_OUTPUTS = {**dict.fromkeys(_ARRAYS, ("value",)), **dict.fromkeys(_OBJECTS, ("key", "value"))}
 """Built-in functions whose OUT parameters name the columns (pg_proc.dat)."""
 
 

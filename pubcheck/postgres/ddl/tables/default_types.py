@@ -8,35 +8,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.oids import (
-    BOOL,
-    BPCHAR,
-    DATE,
-    FLOAT4,
-    FLOAT8,
-    INT2,
-    INT4,
-    INT8,
-    INTERVAL,
-    JSON,
-    JSONB,
-    NAME,
-    NUMERIC,
-    TEXT,
-    TIMESTAMP,
-    TIMESTAMPTZ,
-    UUID,
-    VARCHAR,
-)
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names, plain_call, uncast
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.sql_value_functions import type_of
 
-_TYPES_OF_CALLS = {"now": TIMESTAMPTZ, "nextval": INT8, "gen_random_uuid": UUID}
+_TYPES_OF_CALLS = {"now": oids.TIMESTAMPTZ, "nextval": oids.INT8, "gen_random_uuid": oids.UUID}
 
 
 NO_DEFAULT = -1
@@ -51,9 +32,11 @@ def default_type(session: Session, expression: Node, column: int, typmod: int) -
         if "sval" in body:
             return column
         if "isnull" in body:
-            return _type_of_null(session, column, typmod if column != INTERVAL else -1)
+            return _type_of_null(session, column, typmod if column != oids.INTERVAL else -1)
         # A float without a point may be an int8, which is assigned to as much.
-        return INT4 if "ival" in body else BOOL if "boolval" in body else NUMERIC if "fval" in body else 0
+        return (
+            oids.INT4 if "ival" in body else oids.BOOL if "boolval" in body else oids.NUMERIC if "fval" in body else 0
+        )
     if kind == "TypeCast":
         try:
             oid = session.type_oid(body["typeName"])
@@ -106,16 +89,16 @@ def constant(expression: Node) -> Node | None:
     return uncast(expression).get("A_Const")
 
 
-_STRINGS = frozenset((TEXT, BPCHAR, VARCHAR, NAME))
+_STRINGS = frozenset((oids.TEXT, oids.BPCHAR, oids.VARCHAR, oids.NAME))
 
-_NUMBERS = frozenset((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8))
+_NUMBERS = frozenset((oids.INT2, oids.INT4, oids.INT8, oids.NUMERIC, oids.FLOAT4, oids.FLOAT8))
 
-_TIMES = frozenset((DATE, TIMESTAMP, TIMESTAMPTZ))
+_TIMES = frozenset((oids.DATE, oids.TIMESTAMP, oids.TIMESTAMPTZ))
 
 _LITERALS = {
     **dict.fromkeys(_NUMBERS, lazy_compile(r"-?[0-9]{1,4}")),
-    BOOL: lazy_compile("true|false|[tf]"),
-    **dict.fromkeys((JSON, JSONB), lazy_compile(r"\{\}|\[\]")),
+    oids.BOOL: lazy_compile("true|false|[tf]"),
+    **dict.fromkeys((oids.JSON, oids.JSONB), lazy_compile(r"\{\}|\[\]")),
 }
 
 
