@@ -7,7 +7,7 @@ filter.
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, cached_property
 from typing import TypeVar
 
 from msgspec import Raw, Struct
@@ -69,9 +69,6 @@ class Builtins:
         self._snapshot = snapshot
         self.types: dict[str, dict[str, int]] = {}
         """schema -> name -> oid."""
-        self._names: dict[int, tuple[str, str]] | None = None
-        self._arrays: dict[int, int] | None = None
-        self._relations: dict[int, tuple[str, str]] | None = None
         for schema, types in snapshot.types.items():
             named = self.types[schema] = {}
             for name, (oid, array) in types.items():
@@ -89,18 +86,23 @@ class Builtins:
         """A type's oid, or 0."""
         return self.types.get(schema, {}).get(name, 0)
 
+    @cached_property
+    def _names(self) -> dict[int, tuple[str, str]]:
+        return {oid: (schema, name) for schema, named in self.types.items() for name, oid in named.items()}
+
     def type_named(self, oid: int) -> tuple[str, str] | None:
         """(schema, name) of a type, or None."""
-        if self._names is None:
-            self._names = {oid: (schema, name) for schema, named in self.types.items() for name, oid in named.items()}
         return self._names.get(oid)
+
+    @cached_property
+    def _arrays(self) -> dict[int, int]:
+        arrays = {oid: array for named in self._snapshot.types.values() for oid, array in named.values()}
+        for relations in self._snapshot.relations.values():
+            arrays.update((row.type, row.array) for row in relations.values() if row.array)
+        return arrays
 
     def array_of(self, oid: int) -> int:
         """The oid of the array type over a type (an array of an array is the same array), or 0."""
-        if self._arrays is None:
-            self._arrays = {oid: array for named in self._snapshot.types.values() for oid, array in named.values()}
-            for relations in self._snapshot.relations.values():
-                self._arrays.update((row.type, row.array) for row in relations.values() if row.array)
         return self._arrays.get(oid, 0) or oid
 
     def relation(self, schema: str, name: str) -> KnownRelation | None:
@@ -111,14 +113,16 @@ class Builtins:
         """The columns of a relation of information_schema; none for others."""
         return self._snapshot.columns.get(name, ())
 
+    @cached_property
+    def _relations(self) -> dict[int, tuple[str, str]]:
+        return {
+            row.oid: (schema, name)
+            for schema, relations in self._snapshot.relations.items()
+            for name, row in relations.items()
+        }
+
     def relation_named(self, oid: int) -> tuple[str, str] | None:
         """(schema, name) of a relation, or None."""
-        if self._relations is None:
-            self._relations = {
-                row.oid: (schema, name)
-                for schema, relations in self._snapshot.relations.items()
-                for name, row in relations.items()
-            }
         return self._relations.get(oid)
 
     def relation_of_type(self, oid: int) -> tuple[str, str, KnownRelation] | None:

@@ -203,13 +203,29 @@ class _Rows:
             yield oid
 
 
+def _rows(name: str) -> cached_property[_Rows]:
+    return cached_property(lambda file: _Rows(file.lines(name, rows_by_oid=True)))
+
+
+def _section(name: str, kind: type[T]) -> cached_property[T]:
+    return cached_property(lambda file: decode(b"{%b}" % file.lines(name), type=kind))
+
+
 class _File:
     """The sections of the file. Each is decoded when it is first needed: a filter needs few of them."""
+
+    servers = _section("servers", dict[str, str])
+    types, procs, operators = map(_rows, ("types", "procs", "operators"))
+    families, ranges, aggregates = map(_rows, ("families", "ranges", "aggregates"))
+    casts, attributes = (_section(name, dict[str, Raw]) for name in ("casts", "attributes"))
+    collations = _section("collations", dict[str, list[_CollationRow]])
+    classes = _section("classes", dict[str, list[_ClassRow]])
+    roles = _section("roles", dict[str, list[_RoleRow]])
 
     def __init__(self, content: bytes) -> None:
         self._content = content
 
-    def _lines(self, name: str, *, rows_by_oid: bool = False) -> bytes:
+    def lines(self, name: str, *, rows_by_oid: bool = False) -> bytes:
         """Return the rows of a section: it begins with its name on a line and ends before one that is a bracket.
 
         To search for these takes a third of the time that it takes to skip all other sections as JSON.
@@ -218,60 +234,6 @@ class _File:
         opening %= name.encode()
         start = self._content.index(opening) + len(opening)
         return self._content[start : self._content.index(end, start)]
-
-    def _section(self, name: str, rows: type[T]) -> T:
-        return decode(b"{%b}" % self._lines(name), type=rows)
-
-    def _rows(self, name: str) -> _Rows:
-        return _Rows(self._lines(name, rows_by_oid=True))
-
-    @cached_property
-    def servers(self) -> dict[str, str]:
-        return self._section("servers", dict[str, str])
-
-    @cached_property
-    def types(self) -> _Rows:
-        return self._rows("types")
-
-    @cached_property
-    def procs(self) -> _Rows:
-        return self._rows("procs")
-
-    @cached_property
-    def operators(self) -> _Rows:
-        return self._rows("operators")
-
-    @cached_property
-    def casts(self) -> dict[str, Raw]:
-        return self._section("casts", dict[str, Raw])
-
-    @cached_property
-    def collations(self) -> dict[str, list[_CollationRow]]:
-        return self._section("collations", dict[str, list[_CollationRow]])
-
-    @cached_property
-    def classes(self) -> dict[str, list[_ClassRow]]:
-        return self._section("classes", dict[str, list[_ClassRow]])
-
-    @cached_property
-    def families(self) -> _Rows:
-        return self._rows("families")
-
-    @cached_property
-    def ranges(self) -> _Rows:
-        return self._rows("ranges")
-
-    @cached_property
-    def aggregates(self) -> _Rows:
-        return self._rows("aggregates")
-
-    @cached_property
-    def roles(self) -> dict[str, list[_RoleRow]]:
-        return self._section("roles", dict[str, list[_RoleRow]])
-
-    @cached_property
-    def attributes(self) -> dict[str, Raw]:
-        return self._section("attributes", dict[str, Raw])
 
 
 _INTERNAL = frozenset((2275, 2281))
@@ -298,18 +260,10 @@ class Objects:
         self.major = major
         self._file = file = _file()
         self._bit = 1 << list(file.servers).index(str(major))
-        self._types: dict[int, Type | None] = {}
-        self._procs: dict[int, Proc | None] = {}
-        self._operators: dict[int, Operator | None] = {}
-        self._procs_named: dict[str, tuple[Proc, ...]] = {}
-        self._operators_named: dict[tuple[str, bool], tuple[Operator, ...]] = {}
-        self._placed_procs: dict[tuple[str, int], list[tuple[int, Proc]]] = {}
-        self._placed_operators: dict[tuple[str, bool, int], list[tuple[int, Operator]]] = {}
-        self._casts: dict[tuple[int, int], Cast | None] = {}
-        self._collations: dict[int, Collation] | None = None
-        self._classes: dict[tuple[str, int], int] | None = None
-        self._families: dict[int, FamilyRow | None] = {}
-        self._memberships: dict[int, list[tuple[int, int]]] | None = None
+        self.type, self.proc, self.operator = cache(self._type), cache(self._proc), cache(self._operator)
+        self.procs, self.operators = cache(self._procs), cache(self._operators)
+        self.placed_procs, self.placed_operators = cache(self._placed_procs), cache(self._placed_operators)
+        self.cast, self.family = cache(self._cast), cache(self._family)
 
     def _of_major(self, rows: list[R] | None) -> R | None:
         """The row that holds in this major."""
@@ -323,13 +277,6 @@ class Objects:
         return self._of_major(_decoder(kind).decode(rows)) if rows is not None else None
 
     # Types.
-
-    def type(self, oid: int) -> Type | None:
-        try:
-            return self._types[oid]
-        except KeyError:
-            self._types[oid] = row = self._type(oid)
-            return row
 
     def _type_row(self, oid: int) -> _TypeRow | None:
         return self._row(self._file.types.get(oid), _TypeRow)
@@ -423,15 +370,10 @@ class Objects:
 
     # Functions.
 
-    def proc(self, oid: int) -> Proc | None:
-        try:
-            return self._procs[oid]
-        except KeyError:
-            row = self._row(self._file.procs.get(oid), _ProcRow)
-            self._procs[oid] = proc = self._proc(oid, row) if row is not None else None
-            return proc
-
-    def _proc(self, oid: int, row: _ProcRow) -> Proc:
+    def _proc(self, oid: int) -> Proc | None:
+        row = self._row(self._file.procs.get(oid), _ProcRow)
+        if row is None:
+            return None
         return Proc(
             oid,
             row.name,
@@ -450,15 +392,11 @@ class Objects:
             row.parameters,
         )
 
-    def procs(self, name: str) -> tuple[Proc, ...]:
+    def _procs(self, name: str) -> tuple[Proc, ...]:
         """All functions of that name, of both schemas."""
-        try:
-            return self._procs_named[name]
-        except KeyError:
-            rows = map(self.proc, self._file.procs.named(name))
-            # A parameter may have this name. An oid from 10000 on may be that of another function in another major.
-            self._procs_named[name] = procs = tuple(row for row in rows if row is not None and row.name == name)
-            return procs
+        rows = map(self.proc, self._file.procs.named(name))
+        # A parameter may have this name. An oid from 10000 on may be that of another function in another major.
+        return tuple(row for row in rows if row is not None and row.name == name)
 
     @cached_property
     def immutable_functions(self) -> tuple[str, ...]:
@@ -479,87 +417,54 @@ class Objects:
             )
         )
 
-    def placed_procs(self, name: str, place: int) -> list[tuple[int, Proc]]:
+    def _placed_procs(self, name: str, place: int) -> list[tuple[int, Proc]]:
         """Return the functions of a name in pg_catalog, each with ``place``; callers must not change the list."""
-        try:
-            return self._placed_procs[name, place]
-        except KeyError:
-            pairs = [(place, row) for row in self.procs(name) if row.namespace == PG_CATALOG]
-            self._placed_procs[name, place] = pairs
-            return pairs
+        return [(place, row) for row in self.procs(name) if row.namespace == PG_CATALOG]
 
     def aggregate(self, oid: int) -> AggregateRow:
         return self._row(self._file.aggregates.get(oid), AggregateRow) or _NORMAL_AGGREGATE
 
     # Operators.
 
-    def operator(self, oid: int) -> Operator | None:
-        try:
-            return self._operators[oid]
-        except KeyError:
-            row = self._row(self._file.operators.get(oid), _OperatorRow)
-            operator = None
-            if row is not None:
-                operator = Operator(
-                    oid,
-                    row.name,
-                    PG_CATALOG,
-                    SUPERUSER,
-                    row.left,
-                    row.right,
-                    row.function,
-                    returns=row.returns,
-                    negator=row.negator,
-                )
-            self._operators[oid] = operator
-            return operator
+    def _operator(self, oid: int) -> Operator | None:
+        row = self._row(self._file.operators.get(oid), _OperatorRow)
+        if row is None:
+            return None
+        operands = row.left, row.right
+        return Operator(
+            oid, row.name, PG_CATALOG, SUPERUSER, *operands, row.function, returns=row.returns, negator=row.negator
+        )
 
-    def operators(self, name: str, prefix: bool) -> tuple[Operator, ...]:
-        try:
-            return self._operators_named[name, prefix]
-        except KeyError:
-            rows = map(self.operator, self._file.operators.named(name))
-            operators = tuple(row for row in rows if row is not None and (row.left == 0) == prefix)
-            self._operators_named[name, prefix] = operators
-            return operators
+    def _operators(self, name: str, prefix: bool) -> tuple[Operator, ...]:
+        rows = map(self.operator, self._file.operators.named(name))
+        return tuple(row for row in rows if row is not None and (row.left == 0) == prefix)
 
-    def placed_operators(self, name: str, prefix: bool, place: int) -> list[tuple[int, Operator]]:
+    def _placed_operators(self, name: str, prefix: bool, place: int) -> list[tuple[int, Operator]]:
         """Return operators in the same form as ``placed_procs``."""
-        try:
-            return self._placed_operators[name, prefix, place]
-        except KeyError:
-            pairs = [(place, row) for row in self.operators(name, prefix)]
-            self._placed_operators[name, prefix, place] = pairs
-            return pairs
+        return [(place, row) for row in self.operators(name, prefix)]
 
     # Casts and collations.
 
-    def cast(self, source: int, target: int) -> Cast | None:
+    def _cast(self, source: int, target: int) -> Cast | None:
         """Return a cast. Its ``oid`` is 0: it is not needed, and it differs between builds."""
-        try:
-            return self._casts[source, target]
-        except KeyError:
-            row = self._row(self._file.casts.get(f"{source} {target}"), _CastRow)
-            cast = Cast(0, source, target, row.function, row.context, row.method) if row is not None else None
-            self._casts[source, target] = cast
-            return cast
+        row = self._row(self._file.casts.get(f"{source} {target}"), _CastRow)
+        return Cast(0, source, target, row.function, row.context, row.method) if row is not None else None
 
-    def _all_collations(self) -> dict[int, Collation]:
-        if self._collations is None:
-            self._collations = {}
-            for name, rows in self._file.collations.items():
-                row = self._of_major(rows)
-                if row is not None:
-                    collation = Collation(row.oid, name, PG_CATALOG, SUPERUSER, bool(row.deterministic))
-                    self._collations[row.oid] = collation
-        return self._collations
+    @cached_property
+    def _collations(self) -> dict[int, Collation]:
+        rows = {name: self._of_major(rows) for name, rows in self._file.collations.items()}
+        return {
+            row.oid: Collation(row.oid, name, PG_CATALOG, SUPERUSER, bool(row.deterministic))
+            for name, row in rows.items()
+            if row is not None
+        }
 
     def collation(self, oid: int) -> Collation | None:
-        return self._all_collations().get(oid)
+        return self._collations.get(oid)
 
     def collation_named(self, name: str) -> Collation | None:
         """Return one of the collations that every build has."""
-        return next((row for row in self._all_collations().values() if row.name == name), None)
+        return next((row for row in self._collations.values() if row.name == name), None)
 
     def role(self, name: str) -> int:
         """The oid of a role that initdb makes, or 0; the superuser's name is not among them."""
@@ -572,33 +477,32 @@ class Objects:
 
     # Operator classes and families of btree and hash.
 
+    @cached_property
     def default_classes(self) -> dict[tuple[str, int], int]:
         """(method, input type) -> operator family, of the default operator classes of btree (b) and hash (h)."""
-        if self._classes is None:
-            self._classes = {}
-            for key, rows in self._file.classes.items():
-                row = self._of_major(rows)
-                if row is not None:
-                    method, _, type_oid = key.partition(" ")
-                    self._classes[method, int(type_oid)] = row.family
-        return self._classes
+        classes: dict[tuple[str, int], int] = {}
+        for key, rows in self._file.classes.items():
+            row = self._of_major(rows)
+            if row is not None:
+                method, _, type_oid = key.partition(" ")
+                classes[method, int(type_oid)] = row.family
+        return classes
 
-    def family(self, oid: int) -> FamilyRow | None:
-        try:
-            return self._families[oid]
-        except KeyError:
-            self._families[oid] = row = self._row(self._file.families.get(oid), FamilyRow)
-            return row
+    def _family(self, oid: int) -> FamilyRow | None:
+        return self._row(self._file.families.get(oid), FamilyRow)
+
+    @cached_property
+    def _memberships(self) -> dict[int, list[tuple[int, int]]]:
+        memberships: dict[int, list[tuple[int, int]]] = {}
+        for oid in self._file.families:
+            family = self.family(oid)
+            if family is not None and family.method == "b":
+                for _, _, strategy, member in family.operators:
+                    memberships.setdefault(member, []).append((oid, strategy))
+        return memberships
 
     def btree_memberships(self, operator: int) -> list[tuple[int, int]]:
         """(operator family, strategy) of an operator in families of btree."""
-        if self._memberships is None:
-            self._memberships = {}
-            for oid in self._file.families:
-                family = self.family(oid)
-                if family is not None and family.method == "b":
-                    for _, _, strategy, member in family.operators:
-                        self._memberships.setdefault(member, []).append((oid, strategy))
         return self._memberships.get(operator, [])
 
 

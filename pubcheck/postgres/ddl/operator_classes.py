@@ -76,7 +76,7 @@ def create_class(session: Session, node: Node) -> None:
     classes: tuple[OperatorClass, ...] = catalog.settings.get(OPERATOR_CLASSES, ())
     default = bool(node.get("isDefault") and method and data_type)
     if default and (
-        (method, data_type) in session.syscache.builtin.default_classes()
+        (method, data_type) in session.syscache.builtin.default_classes
         or any((operator_class.method, operator_class.type) == (method, data_type) for operator_class in classes)
     ):
         shown = format_type(session, data_type)

@@ -6,14 +6,12 @@ timezone/localtime.c (tzparse). Offsets are seconds east of Greenwich.
 
 from __future__ import annotations
 
-import os
 import re
 from datetime import datetime, timedelta
+from functools import cache
 from typing import NamedTuple
 
-from msgspec.json import decode
-
-from pubcheck.postgres import builtins
+from pubcheck.postgres.builtins import objects
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.datetime_fields import Fault, leading_integer
 from pubcheck.postgres.input.julian import valid_julian
@@ -21,7 +19,6 @@ from pubcheck.postgres.input.julian import valid_julian
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import tzinfo
-    from typing import Any
 
     from pubcheck.postgres.input.dispatch import InputContext
 
@@ -67,27 +64,16 @@ _OF_ZONES = frozenset(
     for word in line.split()
 )
 
-_tables: dict[int, tuple[dict[str, str], dict[str, Abbreviation]]] = {}
 
-
+@cache
 def _load(major: int) -> tuple[dict[str, str], dict[str, Abbreviation]]:
     """A major's zones and abbreviations by their names in lower case."""
-    tables = _tables.get(major)
-    if tables is None:
-        with open(os.path.join(os.path.dirname(builtins.__file__), "zones.json"), "rb") as file:
-            content: Any = decode(file.read())
-        bit = 1 << list(content["servers"]).index(str(major))
-        zones = {name.lower(): name for name, rows in content["zones"].items() if any(row[0] & bit for row in rows)}
-        abbreviations = {}
-        for name, rows in content["abbreviations"].items():
-            for holds, *row in rows:
-                if holds & bit:
-                    dynamic = isinstance(row[0], str)
-                    abbreviations[name.lower()] = (
-                        Abbreviation(0, False, row[0]) if dynamic else Abbreviation(row[0], bool(row[1]), "")
-                    )
-        tables = _tables[major] = (zones, abbreviations)
-    return tables
+    known = objects.zones(major)
+    abbreviations = {
+        name.lower(): Abbreviation(0, False, row) if isinstance(row, str) else Abbreviation(row[0], bool(row[1]), "")
+        for name, row in known.abbreviations.items()
+    }
+    return {name.lower(): name for name in known.names}, abbreviations
 
 
 def abbreviation(context: InputContext, word: str) -> Abbreviation | None:

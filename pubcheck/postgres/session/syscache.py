@@ -281,7 +281,7 @@ class SysCache(TypeLookups):
         ``method`` is b(tree) or h(ash); of gin and gist only the unit's own classes are known.
         """
         oid, _ = self.base_type(oid)
-        builtin = self.builtin.default_classes()
+        builtin = self.builtin.default_classes
         family = builtin.get((method, oid))
         if family is not None:
             return family, oid
