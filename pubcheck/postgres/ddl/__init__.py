@@ -68,7 +68,7 @@ _TABLE = {
     "CreateTrigStmt": "triggers_policies_rules:create_trigger",
     "CreatePolicyStmt": "triggers_policies_rules:create_policy",
     "CreateStatsStmt": "triggers_policies_rules:create_statistics",
-    "CreatedbStmt": "databases:create_database",
+    "CreatedbStmt": "schemas:create_database",
     "DeleteStmt": "system_catalogs:change",
     "DefineStmt": "define_stmt:define",
     "DiscardStmt": "settings:discard",

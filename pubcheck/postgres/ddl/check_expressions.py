@@ -29,8 +29,7 @@ def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
     # Loaded only where it does not show at a glance.
     from pubcheck.postgres.analysis.coerce import coerce_to_boolean
     from pubcheck.postgres.analysis.collate import assign_collations
-    from pubcheck.postgres.ddl.generated import refuse_system_columns
-    from pubcheck.postgres.ddl.stored_expressions import analyze_stored, refuse_out_of_place
+    from pubcheck.postgres.ddl.stored_expressions import analyze_stored, refuse_out_of_place, refuse_system_columns
 
     refuse_out_of_place(tree, "check constraint")
     with only_certain(session):

@@ -15,16 +15,20 @@ from pubcheck.postgres.catalog import (
     CONSTRAINT,
     DEFAULT,
     EXTENSION,
+    FIRST_NORMAL_OID,
     FIRST_UNPINNED,
     INTERNAL,
     NAMESPACE,
     NORMAL,
     OTHER,
     PARTITION,
+    PROC,
     PUBLIC,
     PUBLICATION_EXCLUSION,
     PUBLICATION_REL,
     RELATION,
+    TEMPORARY,
+    TYPE,
     Object,
 )
 from pubcheck.postgres.ddl.object_descriptions import column_of_default, describe
@@ -366,3 +370,32 @@ def _drop_default(session: Session, column: Object) -> None:
     position = column[2] - 1
     columns[position] = replace(columns[position], has_default=False, generated="", expression=(), tree=None)
     session.catalog.relations.put(row.oid, replace(row, columns=tuple(columns)))
+
+
+def drop_at_commit(session: Session) -> None:
+    """Drop the tables that were created ON COMMIT DROP, quietly."""
+    catalog = session.catalog
+    rows = [catalog.relations[oid] for oid in catalog.relations_in.get(TEMPORARY)]
+    _drop_quietly(session, [(RELATION, row.oid, 0) for row in rows if row.on_commit_drop])
+
+
+def drop_temporary(session: Session) -> None:
+    """Drop all that is in the temporary schema, quietly."""
+    catalog = session.catalog
+    doomed: list[Object] = [
+        (RELATION, oid, 0) for oid in catalog.relations_in.get(TEMPORARY) if catalog.relations[oid].kind in "rpvmfS"
+    ]
+    doomed += [
+        (TYPE, oid, 0)
+        for oid, row in catalog.types.items()
+        if row.namespace == TEMPORARY and not row.relation and oid >= FIRST_NORMAL_OID
+    ]
+    doomed += [(PROC, oid, 0) for oid, proc in catalog.procs.items() if proc.namespace == TEMPORARY]
+    _drop_quietly(session, doomed)
+
+
+def _drop_quietly(session: Session, doomed: list[Object]) -> None:
+    if doomed:
+        notices = list(session.notices)
+        perform_deletion(session, doomed, cascade=True)
+        session.notices[:] = notices  # PERFORM_DELETION_QUIETLY

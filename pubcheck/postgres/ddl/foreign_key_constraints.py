@@ -119,7 +119,7 @@ def _refuse_types(
         types = column.type, to_column.type
         if types[0] != types[1] and all(types) and not any(alike.issuperset(types) for alike in _ALIKE):
             # Loaded only for foreign keys: it needs the casts of the server.
-            from pubcheck.postgres.ddl.foreign_keys import refuse_pair
+            from pubcheck.postgres.ddl.stored_expressions import refuse_pair
 
             refuse_pair(session, column, to_column, name)
 

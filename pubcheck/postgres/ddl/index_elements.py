@@ -103,7 +103,7 @@ def refuse_expression(session: Session, relation: Relation, element: Node, metho
 
 def _planned_parts(p: ParseState, expr: Expr, part: str) -> Expr:
     """An expression or a predicate as the planner leaves it. Raises ServerError for what an index cannot have in it."""
-    from pubcheck.postgres.ddl.immutability import refuse_mutable
+    from pubcheck.postgres.ddl.stored_expressions import refuse_mutable
 
     assign_collations(p, expr)
     if any(node.node == "Var" and node.value is not None and node.value < 0 for node in nodes(expr)):

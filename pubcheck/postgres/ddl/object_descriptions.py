@@ -24,8 +24,10 @@ from pubcheck.postgres.catalog import (
     Object,
 )
 from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.oids import CHAR, SQL_NAMES
+from pubcheck.postgres.relkind import RELKIND_SINGULAR, not_supported_for
 from pubcheck.postgres.session import Session
 
 KINDS = {
@@ -209,3 +211,16 @@ def format_operator(session: Session, oid: int) -> str:
     visible = row.namespace in session.path or row.namespace == PG_CATALOG
     name = row.name if visible else f"{_schema(session, row.namespace)}.{row.name}"
     return f"{name}({left},{format_type(session, row.right)})"
+
+
+def not_alterable(action: str, relation: Relation, key: str | None = None) -> ServerError:
+    """Return the error, with a key if it is reported."""
+    return ServerError(
+        "42809",
+        'ALTER action {action} cannot be performed on relation "{relation}"',
+        key=key,
+        detail=not_supported_for(relation.kind),
+        action=action,
+        relation=relation.name,
+        kind=RELKIND_SINGULAR[relation.kind],
+    )

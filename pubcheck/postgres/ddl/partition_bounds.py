@@ -106,7 +106,7 @@ def _value(session: Session, item: Node, column: Column | None) -> tuple[Any] | 
     value = read_value(session, column, constant) if constant is not None else None
     if value is None:
         # Loaded only where it does not show at a glance.
-        from pubcheck.postgres.ddl.tables.partition_expressions import value_of
+        from pubcheck.postgres.ddl.stored_expressions import value_of
 
         return value_of(session, column, item)
     return value

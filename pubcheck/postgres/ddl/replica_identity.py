@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, Index, Relation
-from pubcheck.postgres.ddl.unsupported_kinds import not_alterable
+from pubcheck.postgres.ddl.object_descriptions import not_alterable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

@@ -1,4 +1,5 @@
-"""CREATE SCHEMA (commands/schemacmds.c: CreateSchemaCommand; parser/parse_utilcmd.c puts its elements in order)."""
+"""CREATE SCHEMA (commands/schemacmds.c: CreateSchemaCommand; parser/parse_utilcmd.c puts its elements in order), and
+CREATE DATABASE."""
 
 from __future__ import annotations
 
@@ -146,3 +147,13 @@ def _in_schema(body: Node, place: str, schema: str) -> Node:
             "42P15", f"CREATE specifies a schema ({schema_name}) different from the one being created ({schema})"
         )
     return {**body, place: qualified}
+
+
+def create_database(session: Session, node: Node) -> None:
+    """createdb (dbcommands.c): the owner is the current role unless another is named."""
+    owner = session.role.oid
+    for item in node.get("options", ()):
+        option = item["DefElem"]
+        if option["defname"] == "owner" and "String" in option.get("arg", {}):
+            owner = session.role_named(option["arg"]["String"]["sval"]).oid
+    session.catalog.databases.put(node["dbname"], owner)

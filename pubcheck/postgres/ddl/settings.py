@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 from pubcheck.postgres.catalog import SUPERUSER, TEMPORARY
+from pubcheck.postgres.ddl.deletion import drop_at_commit, drop_temporary
 from pubcheck.postgres.ddl.generated_names import truncate
-from pubcheck.postgres.ddl.temporary_tables import drop_at_commit, drop_temporary
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, uncast

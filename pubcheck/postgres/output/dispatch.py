@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import EXTENSION, TYPE
+from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.versions import BY_NUMBER
@@ -59,6 +60,11 @@ _OF_KINDS = {"c": "RECORD", "e": "ENUM", "m": "MULTIRANGE", "r": "RANGE"}
 _OUTPUTS_OF_KINDS: Deferred[str, TypeOutput] = Deferred(
     "pubcheck.postgres.output",
     {"array": "arrays:ARRAY", **{kind: f"containers:{name}" for kind, name in _OF_KINDS.items()}},
+)
+
+
+_OF_EXTENSIONS: Deferred[str, Callable[[Type], TypeOutput]] = Deferred(
+    "pubcheck.postgres.output", {"output": "contrib:output_of"}
 )
 
 
@@ -141,8 +147,5 @@ def _output_of(context: OutputContext, type_oid: int) -> tuple[TypeOutput, Any]:
     if element:
         return _OUTPUTS_OF_KINDS["array"], element
     if any(how == EXTENSION for _, (_, _, how) in cache.catalog.dependencies.get((TYPE, type_oid))):
-        # Loaded only for the types of extensions.
-        from pubcheck.postgres.output.contrib import output_of
-
-        return output_of(row), row
+        return _OF_EXTENSIONS["output"](row), row
     raise Unknowable(f"values of type {cache.format_type(type_oid)} as text")

@@ -13,8 +13,8 @@ from operator import itemgetter
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.not_null import column_of_constraint
+from pubcheck.postgres.ddl.object_descriptions import not_alterable
 from pubcheck.postgres.ddl.replica_identity import refuse_kind as refuse_identity
-from pubcheck.postgres.ddl.unsupported_kinds import not_alterable
 from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node

@@ -63,7 +63,7 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
             attach_default(session, relation, owner, definition)
             if row.kind == "r" and definition.get("contype") == "CONSTR_DEFAULT" and _may_fail(definition["raw_expr"]):
                 # Loaded only where it does not show at a glance.
-                from pubcheck.postgres.ddl.defaults import refuse_default_of_rows
+                from pubcheck.postgres.ddl.stored_expressions import refuse_default_of_rows
 
                 refuse_default_of_rows(session, catalog.relations[relation], owner, definition["raw_expr"])
         for constraint in order_constraints(deferred):

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
-from pubcheck.postgres.ddl.unsupported_kinds import not_alterable
+from pubcheck.postgres.ddl.object_descriptions import not_alterable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

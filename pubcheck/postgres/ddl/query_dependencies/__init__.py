@@ -20,8 +20,8 @@ from pubcheck.postgres.ddl.query_dependencies.columns import (
     apply_aliases,
     common_output,
     field_of,
+    result_columns,
 )
-from pubcheck.postgres.ddl.query_dependencies.functions import result_columns
 from pubcheck.postgres.ddl.query_dependencies.references import NamespaceItem, QueryReading, References
 from pubcheck.postgres.ddl.type_modifiers import (
     DEFAULT_COLLATION,

@@ -7,8 +7,13 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PROC, RELATION, TEMPORARY, Object
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.query_dependencies.columns import OutputColumn, Outputs, apply_aliases, columns_of
-from pubcheck.postgres.ddl.query_dependencies.functions import own_functions
+from pubcheck.postgres.ddl.query_dependencies.columns import (
+    OutputColumn,
+    Outputs,
+    apply_aliases,
+    columns_of,
+    own_functions,
+)
 from pubcheck.postgres.ddl.sequences import SEQUENCE_FUNCTIONS, sequence_named
 from pubcheck.postgres.ddl.type_modifiers import typmod_of
 from pubcheck.postgres.errors import NO_COLUMN, ServerError

@@ -114,7 +114,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     _complete(session, row, node, ancestry, elements)
     if row.on_commit_drop and session.transaction is None:
         # The statement is a transaction of its own.
-        from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
+        from pubcheck.postgres.ddl.deletion import drop_at_commit
 
         drop_at_commit(session)
 

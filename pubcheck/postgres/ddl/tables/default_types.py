@@ -1,6 +1,6 @@
 """The type of a default, and whether it clearly fits its column (catalog/heap.c: cookDefault).
 
-If it is not clear, ``ddl.defaults`` analyses the expression.
+If it is not clear, ``ddl.stored_expressions`` analyses the expression.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def attach_generation(session: Session, row: Relation, column: Column, definitio
     catalog, column_address = session.catalog, (RELATION, row.oid, column.number)
     if "raw_expr" in definition and row.seen:
         # Loaded only where there are generated columns.
-        from pubcheck.postgres.ddl.generated import refuse_generated
+        from pubcheck.postgres.ddl.stored_expressions import refuse_generated
 
         refuse_generated(session, row, column, definition["raw_expr"])
     uses = definition.get("uses", [(PROC, oid, 0) for oid in functions_called(session, definition.get("raw_expr"))])
@@ -80,7 +80,7 @@ def refuse_default(
         refuse_out_of_place(expression, "DEFAULT expression", columns="DEFAULT expression")
     if column.type and not (plain and suits(session, column.type, expression_type, expression, simple=simple)):
         # Loaded only where it does not show at a glance.
-        from pubcheck.postgres.ddl.defaults import refuse_default_value
+        from pubcheck.postgres.ddl.stored_expressions import refuse_default_value
 
         refuse_default_value(session, row, column, expression)
 

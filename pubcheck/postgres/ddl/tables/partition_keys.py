@@ -86,6 +86,6 @@ def _refuse_keys(session: Session, row: Relation, spec: Node, keys: tuple[int, .
         elif not number or row.columns[number - 1].type in ORDERED:
             continue
         # Loaded only where it does not show at a glance.
-        from pubcheck.postgres.ddl.tables.partition_expressions import refuse_key
+        from pubcheck.postgres.ddl.stored_expressions import refuse_key
 
         refuse_key(session, row, element, number, "h" if spec["strategy"] == "PARTITION_STRATEGY_HASH" else "b")
