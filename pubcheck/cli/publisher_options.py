@@ -22,7 +22,7 @@ FRAMINGS = ("psql", "csv", "copy", "hex", "jsonl", "parquet", "copy-binary", "co
 
 def publication_names(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return names as pgoutput reads publication_names: separated by commas, folded unless they are quoted."""
-    from pubcheck.postgres.ddl.publications.options import split_identifiers
+    from pubcheck.postgres.identifiers import split_identifiers
 
     names: list[str] = []
     for text in texts:

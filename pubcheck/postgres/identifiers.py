@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.keywords import QUOTED_SINCE, RESERVED
+from pubcheck.postgres.def_elem import ascii_lower
 from pubcheck.postgres.versions import BY_NUMBER
 
 _PLAIN = lazy_compile(r"[a-z_][a-z0-9_]*\Z")
+_LISTED = lazy_compile(r'[ \t\n\r\f\v]*(?:"((?:[^"]|"")*+)"|((?!")[^ \t\n\r\f\v,]+))[ \t\n\r\f\v]*(,|\Z)')
 _NEEDS_NO_QUOTES = lazy_compile(r"[a-z_][a-z0-9_$]*\Z")
 
 
@@ -36,3 +38,18 @@ def qualified(name: str) -> str:
 def quote_literal(text: str) -> str:
     """Quote a text as an SQL string in which backslashes are ordinary (standard_conforming_strings)."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def split_identifiers(text: str) -> list[str] | None:
+    """Return the names of a list (SplitIdentifierString), in lower case unless quoted; None for a malformed list."""
+    identifiers: list[str] = []
+    offset, end = 0, "," if text.strip(" \t\n\r\f\v") else ""
+    while end:
+        match = _LISTED.match(text, offset)
+        if match is None:
+            return None
+        quoted, bare, end = match.groups()
+        name = ascii_lower(bare) if quoted is None else quoted.replace('""', '"')
+        identifiers.append(name.encode(errors="surrogatepass")[:63].decode(errors="ignore"))
+        offset = match.end()
+    return identifiers

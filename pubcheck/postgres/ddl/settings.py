@@ -6,7 +6,6 @@ utils/adt/varlena.c (SplitIdentifierString), access/transam/xact.c and commands/
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,6 +14,7 @@ from pubcheck.postgres.catalog import SUPERUSER, TEMPORARY
 from pubcheck.postgres.ddl.deletion import drop_at_commit, drop_temporary
 from pubcheck.postgres.ddl.generated_names import truncate
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.identifiers import split_identifiers
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, uncast
 from pubcheck.postgres.session import Session
@@ -57,8 +57,6 @@ _TRUTHS = ("true", "t", "on", "yes", "1")
 _TRUE, _FALSE = ("true", "yes"), ("false", "no")
 _STYLES = {"iso": "ISO", "sql": "SQL", "german": "German"}
 _ORDERS = {"ymd": "YMD", "dmy": "DMY", "mdy": "MDY", "us": "MDY"}
-
-_NAME = re.compile(r'\s*(?:"((?:[^"]++|"")*+)"|([^\s,"]+))\s*(,|$)')
 
 
 def set_variable(session: Session, node: Node) -> None:
@@ -162,7 +160,7 @@ def start_connection(session: Session, texts: Mapping[str, str]) -> None:
     for name, text in texts.items():
         with suppress(ServerError):
             if name == "search_path":
-                settings[name] = _path(split_identifiers(text))
+                settings[name] = _path(listed(text))
             elif name in VALUES:
                 settings[name] = _value(session, name, text)
     session.start_with(settings)
@@ -170,7 +168,7 @@ def start_connection(session: Session, texts: Mapping[str, str]) -> None:
 
 def set_statement(name: str, text: str) -> Node:
     """Return the VariableSetStmt that gives a setting the value that pg_db_role_setting has."""
-    values = split_identifiers(text) if name == "search_path" else [text]
+    values = listed(text) if name == "search_path" else [text]
     arguments = [{"A_Const": {"sval": {"sval": value}}} for value in values]
     return {"kind": "VAR_SET_VALUE", "name": name, "args": arguments}
 
@@ -216,7 +214,7 @@ def _date_style(current: str | None, text: str) -> str | None:
     style = next((word for word in held if word in ("ISO", "SQL", "German", "Postgres")), "")
     order = next((word for word in held if word in ("YMD", "DMY", "MDY")), "")
     said_style, said_order = "", ""
-    for name in split_identifiers(text, "DateStyle"):
+    for name in listed(text, "DateStyle"):
         word = name.lower()
         if word == "default":
             # The server's own, where nothing else was said.
@@ -357,7 +355,7 @@ def _set_config(session: Session, arguments: list[Node]) -> None:
         return
     is_local = local is True or str(local).lower() in _TRUTHS
     if name == "search_path":
-        _set_path(session, split_identifiers(value), is_local)
+        _set_path(session, listed(value), is_local)
     else:
         _set_role(session, name, value, is_local)
 
@@ -372,20 +370,12 @@ def constant(node: Node) -> str | bool | None:
     return str(constant["sval"].get("sval", "")) if "sval" in constant else None
 
 
-def split_identifiers(text: str, parameter: str = "search_path") -> list[str]:
-    """Return the names of a list such as search_path (SplitIdentifierString). Raises ServerError 22023."""
-    if not text.strip():
-        return []
-    identifiers, offset = [], 0
-    while True:
-        match = _NAME.match(text, offset)
-        if match is None:
-            raise ServerError("22023", f'invalid value for parameter "{parameter}": "{text}"')
-        quoted, bare, end = match.groups()
-        identifiers.append(bare.lower() if bare is not None else quoted.replace('""', '"'))
-        if not end:
-            return identifiers
-        offset = match.end()
+def listed(text: str, parameter: str = "search_path") -> list[str]:
+    """Return the names of a list such as search_path. Raises ServerError 22023."""
+    identifiers = split_identifiers(text)
+    if identifiers is None:
+        raise ServerError("22023", f'invalid value for parameter "{parameter}": "{text}"')
+    return identifiers
 
 
 # Transactions.

@@ -16,9 +16,9 @@ from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.rows import Column, Filter
 from pubcheck.postgres.catalog.rows import Relation as RelationRow
-from pubcheck.postgres.ddl.publications.options import split_identifiers
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context, Prepared, prepare
+from pubcheck.postgres.identifiers import split_identifiers
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.output import OutputContext, has_send, to_client, type_name
 from pubcheck.postgres.primnodes import Expr

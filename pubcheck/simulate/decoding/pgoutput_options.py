@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.ddl.publications.options import split_identifiers
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.identifiers import split_identifiers
 from pubcheck.postgres.versions import Major
 
 _UINT32: Final = 2**32 - 1

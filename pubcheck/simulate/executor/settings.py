@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.ddl import apply
-from pubcheck.postgres.ddl.settings import VALUES, constant, split_identifiers
+from pubcheck.postgres.ddl.settings import VALUES, constant, listed
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
@@ -58,7 +58,7 @@ def set_config(session: Backend, target: Node) -> Result | None:
     name, value, local = map(constant, call["args"])
     if not isinstance(name, str) or not isinstance(value, str) or not isinstance(local, bool):
         return None
-    words = split_identifiers(value) if name.lower() == "search_path" else [value]
+    words = listed(value) if name.lower() == "search_path" else [value]
     arguments = [{"A_Const": {"sval": {"sval": word}}} for word in words or [""]]
     set_variable(session, {"kind": "VAR_SET_VALUE", "name": name, "args": arguments, "is_local": local})
     return Result(("set_config",), (oids.TEXT,), ((value,),), 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.ddl.settings import split_identifiers
+from pubcheck.postgres.ddl.settings import listed
 from pubcheck.postgres.errors import ServerError
 from tests.postgres.ddl.expected import AnnotatedScripts
 from tests.postgres.ddl.support import find, fold, relation
@@ -210,13 +210,13 @@ def test_a_path_worked_out_at_run_time_makes_the_session_blind() -> None:
     ],
 )
 def test_lists_of_identifiers_are_split_as_the_server_does(text: str, schemas: list[str]) -> None:
-    assert split_identifiers(text) == schemas
+    assert listed(text) == schemas
 
 
 @pytest.mark.parametrize("text", ["a,", ",", "a b", '"a', "a,,b"])
 def test_malformed_lists_of_identifiers_are_refused(text: str) -> None:
     with pytest.raises(ServerError) as refusal:
-        split_identifiers(text)
+        listed(text)
     assert refusal.value.sqlstate == "22023"
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.def_elem import ascii_lower, truth, value_text
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.identifiers import split_identifiers
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
@@ -109,50 +110,3 @@ def _generated(element: Node) -> str:
         detail='Valid values are "none" and "stored".',
         value=value,
     )
-
-
-_SPACE = " \t\n\r\f\v"
-
-
-def split_identifiers(text: str) -> list[str] | None:
-    """Return the names of a list (SplitIdentifierString), in lower case unless quoted; None for a malformed list."""
-    identifiers: list[str] = []
-    offset, end = 0, len(text)
-
-    def skip(offset: int) -> int:
-        while offset < end and text[offset] in _SPACE:
-            offset += 1
-        return offset
-
-    offset = skip(offset)
-    if offset == end:
-        return identifiers
-    while True:
-        if text[offset : offset + 1] == '"':
-            name, offset = "", offset + 1
-            while True:
-                close = text.find('"', offset)
-                if close < 0:
-                    return None
-                name += text[offset:close]
-                offset = close + 1
-                if text[offset : offset + 1] != '"':
-                    break
-                name += '"'
-                offset += 1
-        else:
-            start = offset
-            while offset < end and text[offset] not in _SPACE and text[offset] != ",":
-                offset += 1
-            if offset == start:
-                return None
-            name = ascii_lower(text[start:offset])
-        identifiers.append(name.encode()[:63].decode(errors="ignore"))
-        offset = skip(offset)
-        if offset == end:
-            return identifiers
-        if text[offset] != ",":
-            return None
-        offset = skip(offset + 1)
-        if offset == end:
-            return None
