@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pubcheck.postgres.catalog.rows import OtherObject
+from pubcheck.postgres.ddl.creation_namespace import create_other
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.storage import INDEX_METHODS, refuse_parameters
 from pubcheck.postgres.errors import ServerError
@@ -25,12 +25,12 @@ _OF_TABLES = "heap"
 
 def create_method(session: Session, node: Node) -> None:
     """CREATE ACCESS METHOD. Raises ServerError 42501, 42710."""
-    catalog, name = session.catalog, node["amname"]
+    name = node["amname"]
     if not session.superuser():
         raise ServerError("42501", f'permission denied to create access method "{name}"')
-    if name in (_OF_TABLES, *INDEX_METHODS) or (METHOD, 0, name) in catalog.other_names:
-        raise ServerError("42710", 'access method "{name}" already exists', name=name)
-    catalog.add(OtherObject(catalog.new_oid(), METHOD, name, 0, session.setting("role")))
+    if name in (_OF_TABLES, *INDEX_METHODS):
+        raise ServerError("42710", '{kind} "{name}" already exists', kind=METHOD, name=name)
+    create_other(session, METHOD, name)
 
 
 def refuse_table_storage(session: Session, node: Node, kind: str) -> None:

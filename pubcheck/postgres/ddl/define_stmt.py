@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import COLLATION, NORMAL, OPERATOR, OTHER, PROC, TYPE
-from pubcheck.postgres.catalog.rows import Collation, Operator, OtherObject, Proc
-from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
+from pubcheck.postgres.catalog import COLLATION, NORMAL, OPERATOR, PROC, TYPE
+from pubcheck.postgres.catalog.rows import Collation, Operator, Proc
+from pubcheck.postgres.ddl.creation_namespace import create_other, creation_name, depend_on_schema
 from pubcheck.postgres.ddl.functions import element_of, enter_proc, type_of
 from pubcheck.postgres.ddl.object_address import OTHER_KINDS, function_with, operator_with, procs_named
 from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION, named_collation
@@ -31,7 +31,9 @@ def define(session: Session, node: Node) -> None:
     elif kind == "OBJECT_COLLATION":
         create_collation(session, node)
     elif kind in OTHER_KINDS:
-        create_other(session, node, OTHER_KINDS[kind])
+        # A text search object: a name that can be dropped again.
+        namespace, name = creation_name(session, names(node["defnames"]))
+        create_other(session, OTHER_KINDS[kind], name, namespace)
 
 
 def _options(node: Node) -> dict[str, Node]:
@@ -233,14 +235,3 @@ def create_collation(session: Session, node: Node) -> None:
     row = Collation(catalog.new_oid(), name, namespace, session.setting("role"), deterministic)
     catalog.add(row)
     depend_on_schema(session, (COLLATION, row.oid, 0), namespace)
-
-
-def create_other(session: Session, node: Node, kind: str) -> None:
-    """Create a text search object: a name that can be dropped again."""
-    catalog = session.catalog
-    namespace, name = creation_name(session, names(node["defnames"]))
-    if (kind, namespace, name) in catalog.other_names:
-        raise ServerError("42710", '{kind} "{name}" already exists', kind=kind, name=name)
-    row = OtherObject(catalog.new_oid(), kind, name, namespace, session.setting("role"))
-    catalog.add(row)
-    depend_on_schema(session, (OTHER, row.oid, 0), namespace)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import NORMAL, OTHER, PROC
-from pubcheck.postgres.catalog.rows import OtherObject
+from pubcheck.postgres.catalog import NORMAL, PROC
+from pubcheck.postgres.ddl.creation_namespace import create_other
 from pubcheck.postgres.ddl.object_address import all_objects_known, functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -42,9 +42,7 @@ def create_event_trigger(session: Session, node: Node) -> None:
     name = node["trigname"]
     if not session.superuser():
         raise ServerError("42501", f'permission denied to create event trigger "{name}"')
-    catalog = session.catalog
-    if (KIND, 0, name) in catalog.other_names:
-        raise ServerError("42710", 'event trigger "{name}" already exists', name=name)
+    trigger = create_other(session, KIND, name)
     tags = [
         word["String"]["sval"].upper()
         for item in node.get("whenclause", ())
@@ -53,11 +51,9 @@ def create_event_trigger(session: Session, node: Node) -> None:
     functions = functions_named(session, names(node["funcname"]))
     if not functions and all_objects_known(session):
         raise ServerError("42883", f"function {'.'.join(names(node['funcname']))}() does not exist")
-    row = OtherObject(catalog.new_oid(), KIND, name, 0, session.setting("role"))
-    catalog.add(row)
     for oid in functions[:1]:
-        catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)
-        _store(session, (*event_triggers(session), EventTrigger(row.oid, node["eventname"], tuple(tags), oid)))
+        session.catalog.depend(trigger, (PROC, oid, 0), NORMAL)
+        _store(session, (*event_triggers(session), EventTrigger(trigger[1], node["eventname"], tuple(tags), oid)))
 
 
 def alter_event_trigger(session: Session, node: Node) -> None:

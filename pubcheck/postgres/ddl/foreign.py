@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pubcheck.postgres.catalog import NORMAL, OTHER
-from pubcheck.postgres.catalog.rows import OtherObject
+from pubcheck.postgres.ddl.creation_namespace import create_other
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.tables import create_table
 from pubcheck.postgres.errors import ServerError
@@ -19,8 +19,7 @@ def create_wrapper(session: Session, node: Node) -> None:
     name = node["fdwname"]
     if not session.superuser():
         raise ServerError("42501", f'permission denied to create foreign-data wrapper "{name}"')
-    _free(session, WRAPPER, name)
-    session.catalog.add(OtherObject(session.catalog.new_oid(), WRAPPER, name, 0, session.setting("role")))
+    create_other(session, WRAPPER, name)
 
 
 def create_server(session: Session, node: Node) -> None:
@@ -32,17 +31,10 @@ def create_server(session: Session, node: Node) -> None:
     if node.get("if_not_exists") and (SERVER, 0, name) in catalog.other_names:
         session.notices.append(f'server "{name}" already exists, skipping')
         return
-    _free(session, SERVER, name)
-    row = OtherObject(catalog.new_oid(), SERVER, name, 0, session.setting("role"))
-    catalog.add(row)
+    server = create_other(session, SERVER, name)
     wrapper = catalog.other_names.get((WRAPPER, 0, node["fdwname"]))
     if wrapper is not None:
-        catalog.depend((OTHER, row.oid, 0), (OTHER, wrapper, 0), NORMAL)
-
-
-def _free(session: Session, kind: str, name: str) -> None:
-    if (kind, 0, name) in session.catalog.other_names:
-        raise ServerError("42710", '{kind} "{name}" already exists', kind=kind, name=name)
+        catalog.depend(server, (OTHER, wrapper, 0), NORMAL)
 
 
 def create_foreign_table(session: Session, node: Node) -> None:
