@@ -39,16 +39,26 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
         if not row.seen or (not session.complete and session.blind):
             session.assume(f'index "{name}", which these files do not create')
             return None
-        raise _unfit(
-            session, row, name, "42704", 'index "{index}" for table "{relation}" does not exist', "no-identity-index"
+        raise _refused(
+            session,
+            row,
+            "42704",
+            'index "{index}" for table "{relation}" does not exist',
+            "no-identity-index",
+            index=name,
         )
     session.rests_on(relation)
     index = catalog.indexes.get(relation.oid)
     if index is None:
-        raise _unfit(session, row, name, "42809", '"{index}" is not an index', "identity-not-an-index")
+        raise _refused(session, row, "42809", '"{index}" is not an index', "identity-not-an-index", index=name)
     if index.table != row.oid:
-        raise _unfit(
-            session, row, name, "42809", '"{index}" is not an index for table "{relation}"', "identity-index-elsewhere"
+        raise _refused(
+            session,
+            row,
+            "42809",
+            '"{index}" is not an index for table "{relation}"',
+            "identity-index-elsewhere",
+            index=name,
         )
     _require_form(session, row, index, name)
     _require_not_null(session, row, index, name)
@@ -57,20 +67,17 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
 
 def _require_form(session: Session, row: Relation, index: Index, name: str) -> None:
     """Refuse an index that does not identify every row."""
-    if not index.unique:
-        template = 'cannot use non-unique index "{index}" as replica identity'
-        raise _unfit(session, row, name, "42809", template, "identity-index-not-unique")
-    if not index.immediate:
-        template = 'cannot use non-immediate index "{index}" as replica identity'
-        raise _unfit(session, row, name, "0A000", template, "identity-index-deferrable")
-    if index.expressions:
-        template = 'cannot use expression index "{index}" as replica identity'
-        raise _unfit(session, row, name, "0A000", template, "identity-index-expression")
+    for wrong, word, sqlstate, key in (
+        (not index.unique, "non-unique", "42809", "identity-index-not-unique"),
+        (not index.immediate, "non-immediate", "0A000", "identity-index-deferrable"),
+        (bool(index.expressions), "expression", "0A000", "identity-index-expression"),
+        (index.partial and index.always is False, "partial", "0A000", "identity-index-partial"),
+    ):
+        if wrong:
+            message = f'cannot use {word} index "{{index}}" as replica identity'
+            raise _refused(session, row, sqlstate, message, key, index=name)
     if index.partial and index.always is None:
         session.assume(f'whether the predicate of index "{name}" always holds')
-    elif index.partial and not index.always:
-        template = 'cannot use partial index "{index}" as replica identity'
-        raise _unfit(session, row, name, "0A000", template, "identity-index-partial")
 
 
 def _require_not_null(session: Session, row: Relation, index: Index, name: str) -> None:
@@ -125,10 +132,6 @@ def refuse_nullable(session: Session, row: Relation, column: Column) -> None:
         index = catalog.indexes[oid]
         if index.identity and column.number in index.keys:
             raise _refused(session, row, "42P16", IN_IDENTITY, "column-of-identity", column=column.name)
-
-
-def _unfit(session: Session, row: Relation, index: str, sqlstate: str, message: str, key: str) -> ServerError:
-    return _refused(session, row, sqlstate, message, key, index=index)
 
 
 def _refused(session: Session, row: Relation, sqlstate: str, message: str, key: str, **arguments: str) -> ServerError:

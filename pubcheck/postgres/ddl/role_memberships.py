@@ -23,16 +23,7 @@ def administers(session: Session, role: Role) -> bool:
     me = session.role
     if not session.catalog.major.set_role_option and me.create_role and not role.superuser:
         return True
-    members, todo = {me.oid}, [me]
-    while todo:
-        row = todo.pop()
-        if role.oid in row.admin_of:
-            return True
-        for oid in row.member_of:
-            if oid not in members:
-                members.add(oid)
-                todo.append(session.catalog.roles[oid])
-    return False
+    return any(role.oid in session.catalog.roles[oid].admin_of for oid in session.reached(me))
 
 
 def grant_role(session: Session, node: Node) -> None:
@@ -80,7 +71,7 @@ def add_member(
     row, target = catalog.roles[member], catalog.roles[role]
     if member == DATABASE_OWNER:
         raise ServerError("0A000", f'role "{row.name}" cannot be a member of any role')
-    if member == role or (row.has_members and _reaches(session, target, member)):
+    if member == role or (row.has_members and member in session.reached(target)):
         raise ServerError("0LP01", f'role "{row.name}" is a member of role "{target.name}"')
     new = role not in row.member_of
     changes: dict[str, tuple[int, ...]] = {"member_of": (*row.member_of, role)} if new else {}
@@ -94,18 +85,6 @@ def add_member(
     if not target.has_members:
         catalog.roles.put(role, replace(target, has_members=True))
     session.forget_path()
-
-
-def _reaches(session: Session, role: Role, target: int) -> bool:
-    reached, todo = {role.oid}, [role]
-    while todo:
-        for oid in todo.pop().member_of:
-            if oid == target:
-                return True
-            if oid not in reached:
-                reached.add(oid)
-                todo.append(session.catalog.roles[oid])
-    return False
 
 
 def _with(roles: tuple[int, ...], role: int, present: bool) -> tuple[int, ...]:

@@ -315,59 +315,38 @@ def _refresh(session: Session, node: Node, row: Subscription) -> Subscription:
     return row
 
 
-def _set_publications(session: Session, node: Node, row: Subscription) -> Subscription:
+def _change_publications(session: Session, node: Node, row: Subscription) -> Subscription:
+    """SET, ADD and DROP PUBLICATION (merge_publications)."""
+    verb = node["kind"].removeprefix("ALTER_SUBSCRIPTION_").removesuffix("_PUBLICATION")
     options = parse_options(session, node.get("options", ()), "publications")
     named = _named(session, node)
     _refuse_repeats(named)
-    _refresh_with(session, row, options, "SET PUBLICATION ... WITH (refresh = false).")
-    return replace(row, publications=tuple(named))
-
-
-def _add_publications(session: Session, node: Node, row: Subscription) -> Subscription:
-    """merge_publications."""
-    options = parse_options(session, node.get("options", ()), "publications")
-    named = _named(session, node)
-    _refuse_repeats(named)
-    had = {publication for publication, _ in row.publications}
+    had, changed = {publication for publication, _ in row.publications}, {publication for publication, _ in named}
     for publication, place in named:
-        if publication in had:
-            raise _subscribed(row.name, publication, place)
-    _refresh_with(session, row, options, "ADD PUBLICATION ... WITH (refresh = false) instead.")
-    return replace(row, publications=(*row.publications, *named))
-
-
-def _drop_publications(session: Session, node: Node, row: Subscription) -> Subscription:
-    options = parse_options(session, node.get("options", ()), "publications")
-    named = _named(session, node)
-    _refuse_repeats(named)
-    had = {publication for publication, _ in row.publications}
-    if had:
-        for publication, place in named:
-            if publication not in had:
-                message = 'publication "{publication}" is not in subscription "{subscription}"'
-                raise _refused(
-                    "42P17",
-                    message,
-                    place,
-                    "publication-not-subscribed",
-                    publication=publication,
-                    subscription=row.name,
-                )
-        if len(named) == len(had):
-            message = "cannot drop all the publications from a subscription"
-            raise ServerError("42P17", message, key="last-publication")
-    _refresh_with(session, row, options, "DROP PUBLICATION ... WITH (refresh = false) instead.")
-    gone = {publication for publication, _ in named}
-    return replace(
-        row, publications=tuple(name_and_place for name_and_place in row.publications if name_and_place[0] not in gone)
-    )
+        arguments = {"publication": publication, "subscription": row.name}
+        if verb == "ADD" and publication in had:
+            message = 'publication "{publication}" is already in subscription "{subscription}"'
+            error = _refused("42710", message, place, "publication-already-subscribed", **arguments)
+            raise error.about(publication)
+        if verb == "DROP" and had and publication not in had:
+            message = 'publication "{publication}" is not in subscription "{subscription}"'
+            raise _refused("42P17", message, place, "publication-not-subscribed", **arguments)
+    if verb == "DROP" and had == changed:
+        message = "cannot drop all the publications from a subscription"
+        raise ServerError("42P17", message, key="last-publication")
+    instead = "" if verb == "SET" else " instead"
+    _refresh_with(session, row, options, f"{verb} PUBLICATION ... WITH (refresh = false){instead}.")
+    stay = () if verb == "SET" else tuple(entry for entry in row.publications if entry[0] not in changed)
+    return replace(row, publications=stay if verb == "DROP" else (*stay, *named))
 
 
 def _refuse_repeats(named: list[tuple[str, Place]]) -> None:
     seen: set[str] = set()
     for publication, place in named:
         if publication in seen:
-            raise _twice(publication, place)
+            message = 'publication name "{publication}" used more than once'
+            error = _refused("42710", message, place, "publication-named-twice", publication=publication)
+            raise error.about(publication)
         seen.add(publication)
 
 
@@ -391,9 +370,9 @@ _ALTER = {
     "REFRESH": _refresh,
     "REFRESH_SEQUENCES": _refresh,
     "SERVER": _set_server,
-    "SET_PUBLICATION": _set_publications,
-    "ADD_PUBLICATION": _add_publications,
-    "DROP_PUBLICATION": _drop_publications,
+    "SET_PUBLICATION": _change_publications,
+    "ADD_PUBLICATION": _change_publications,
+    "DROP_PUBLICATION": _change_publications,
 }
 
 
@@ -410,25 +389,3 @@ def _named(session: Session, node: Node) -> list[tuple[str, Place]]:
         elif len(places) < len(publications) and folded(token) == publications[len(places)]:
             places.append((publications[len(places)], session.place(offset, len(token))))
     return places if len(places) == len(publications) else [(name, session.place(0)) for name in publications]
-
-
-def _subscribed(subscription: str, publication: str, place: Place) -> ServerError:
-    message = 'publication "{publication}" is already in subscription "{subscription}"'
-    return ServerError(
-        "42710",
-        message,
-        key="publication-already-subscribed",
-        culprit=place.start,
-        publication=publication,
-        subscription=subscription,
-    ).about(publication)
-
-
-def _twice(publication: str, place: Place) -> ServerError:
-    return ServerError(
-        "42710",
-        'publication name "{publication}" used more than once',
-        key="publication-named-twice",
-        culprit=place.start,
-        publication=publication,
-    ).about(publication)

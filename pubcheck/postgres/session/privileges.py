@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 
 from pubcheck.postgres.catalog import DATABASE_OWNER, TEMPORARY
@@ -33,17 +34,21 @@ class Rights(Connection):
         role = catalog.roles[catalog.settings["role"]]
         return role.superuser or not role.seen
 
-    def _roles_with_privileges(self, role: Role) -> AbstractSet[int]:
+    def reached(self, role: Role, through: Callable[[Role], Iterable[int]] = lambda row: row.member_of) -> set[int]:
+        """Return a role and those that it is a member of, however indirectly, ``through`` the memberships of each."""
         roles, todo = {role.oid}, [role]
-        # Before 16 the member's own INHERIT counts, from 16 on that of the grant, whose default it was.
-        by_grant = self.catalog.major.set_role_option
         while todo:
-            row = todo.pop()
-            if row.inherit or by_grant:
-                for oid in row.member_of:
-                    if oid not in roles and not (by_grant and oid in row.without_inherit):
-                        roles.add(oid)
-                        todo.append(self.catalog.roles[oid])
+            new = set(through(todo.pop())) - roles
+            roles |= new
+            todo += (self.catalog.roles[oid] for oid in new)
+        return roles
+
+    def _roles_with_privileges(self, role: Role) -> AbstractSet[int]:
+        # Before 16 the member's own INHERIT counts, from 16 on that of the grant, whose default it was.
+        if self.catalog.major.set_role_option:
+            roles = self.reached(role, lambda row: set(row.member_of) - set(row.without_inherit))
+        else:
+            roles = self.reached(role, lambda row: row.member_of if row.inherit else ())
         if self._database_owner() in (None, *roles):
             roles.add(DATABASE_OWNER)
         return roles
@@ -65,14 +70,7 @@ class Rights(Connection):
         member = member or self.role
         if member.superuser or not member.seen:
             return True
-        roles, todo = {member.oid}, [member]
-        while todo:
-            row = todo.pop()
-            for oid in row.member_of:
-                if oid not in roles and oid not in row.without_set:
-                    roles.add(oid)
-                    todo.append(self.catalog.roles[oid])
-        return role in roles
+        return role in self.reached(member, lambda row: set(row.member_of) - set(row.without_set))
 
     def may_create_in_database(self, role: Role | None = None) -> bool:
         role = role or self.role
@@ -84,18 +82,15 @@ class Rights(Connection):
         return any((grantee, "C") in self.catalog.database_acl for grantee in (0, *privileged))
 
     def may_create_in(self, namespace: Namespace) -> bool:
-        if self.superuser() or not namespace.seen or namespace.oid == TEMPORARY:
-            return True
-        privileged = self._roles_with_privileges(self.role)
-        if namespace.owner in privileged:
-            return True
-        return any(grantee in (0, *privileged) and right == "C" for grantee, right in namespace.acl)
+        return self._has_right(namespace, "C")
 
     def may_use(self, namespace: Namespace) -> bool:
         """The USAGE right on a schema; initdb gives it to everybody on its own schemas."""
-        if namespace.oid == TEMPORARY or self.superuser() or not namespace.seen:
+        return self._has_right(namespace, "U")
+
+    def _has_right(self, namespace: Namespace, right: str) -> bool:
+        if self.superuser() or not namespace.seen or namespace.oid == TEMPORARY:
             return True
         privileged = self._roles_with_privileges(self.role)
-        if namespace.owner in privileged:
-            return True
-        return any(grantee in (0, *privileged) and right == "U" for grantee, right in namespace.acl)
+        grantees = (0, *privileged)
+        return namespace.owner in privileged or any((grantee, right) in namespace.acl for grantee in grantees)

@@ -86,23 +86,19 @@ def open_tables(session: Session, nodes: list[Node], publication: str) -> list[M
         except ServerError as error:
             raise error.about(publication) from None
         _refuse_unopenable(session, relation, publication, location)
-        if relation.oid in known:
-            if where is not None or relation.oid in filtered:
-                raise _redundant("WHERE clause", session, relation, publication, location)
-            if columns is not None or relation.oid in listed:
-                raise _redundant("column list", session, relation, publication, location)
-            continue
         family = [relation.oid]
-        if rv.get("inh", False) and relation.kind != "p":
+        if relation.oid not in known and rv.get("inh", False) and relation.kind != "p":
             family = catalog.descendants(relation.oid)
         opened = relation
         for oid in family:
             if oid in known:
                 # The message names the relation opened last, the parent more often than not.
-                if where is not None or oid in filtered:
-                    raise _redundant("WHERE clause", session, opened, publication, location)
-                if columns is not None or oid in listed:
-                    raise _redundant("column list", session, opened, publication, location)
+                for kind, repeated in (
+                    ("WHERE clause", where is not None or oid in filtered),
+                    ("column list", columns is not None or oid in listed),
+                ):
+                    if repeated:
+                        raise _redundant(kind, session, opened, publication, location)
                 continue
             opened = catalog.relations[oid]
             members.append(Member(opened, where, columns, location))
