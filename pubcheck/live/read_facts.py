@@ -21,7 +21,7 @@ from pubcheck.live.server_facts import (
     TableStatistics,
     Usage,
 )
-from pubcheck.postgres.def_elem import ascii_lower
+from pubcheck.postgres.identifiers import ascii_lower
 from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.words import words
 

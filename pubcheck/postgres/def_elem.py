@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pubcheck.postgres.identifiers import ascii_lower
 from pubcheck.postgres.parse import Node
 
 
@@ -44,10 +45,6 @@ def truth(arg: Node | None) -> bool | None:
     if "Integer" in arg:
         return {0: False, 1: True}.get(arg["Integer"].get("ival", 0))
     return {"true": True, "on": True, "false": False, "off": False}.get(ascii_lower(value_text(arg)))
-
-
-def ascii_lower(text: str) -> str:
-    return "".join(char.lower() if "A" <= char <= "Z" else char for char in text)
 
 
 def is_true(definitions: Mapping[str, Node], name: str) -> bool:

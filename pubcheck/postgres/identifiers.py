@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.keywords import QUOTED_SINCE, RESERVED
-from pubcheck.postgres.def_elem import ascii_lower
 from pubcheck.postgres.versions import BY_NUMBER
 
 _PLAIN = lazy_compile(r"[a-z_][a-z0-9_]*\Z")
@@ -38,6 +37,10 @@ def qualified(name: str) -> str:
 def quote_literal(text: str) -> str:
     """Quote a text as an SQL string in which backslashes are ordinary (standard_conforming_strings)."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def ascii_lower(text: str) -> str:
+    return "".join(char.lower() if "A" <= char <= "Z" else char for char in text)
 
 
 def split_identifiers(text: str) -> list[str] | None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_UNPINNED, NORMAL, PARTITION, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
-from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
+from pubcheck.postgres.ddl.generated_names import addition, choose_constraint_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT2, INT4, INT8, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
@@ -44,7 +44,7 @@ def add_foreign_key(session: Session, relation: int, node: Node, recurse: bool) 
     index, referenced = _referenced_key(session, target, node)
     if target.seen and len(referenced) != len(keys):
         raise ServerError("42830", "number of referencing and referenced columns for foreign key disagree")
-    name = node.get("conname") or choose_constraint_name(catalog, row.namespace, row.name, addition_of(names), "fkey")
+    name = node.get("conname") or choose_constraint_name(catalog, row.namespace, row.name, addition(names), "fkey")
     _refuse_types(session, relation, keys, target.oid, referenced, name)
     constraint = Constraint(
         catalog.new_oid(),
@@ -122,16 +122,6 @@ def _refuse_types(
             from pubcheck.postgres.ddl.stored_expressions import refuse_pair
 
             refuse_pair(session, column, to_column, name)
-
-
-def addition_of(names: list[str]) -> str:
-    """ChooseForeignKeyConstraintNameAddition."""
-    text = ""
-    for name in names:
-        text = f"{text}_{name}" if text else name
-        if len(text.encode()) > NAME_BYTES:
-            break
-    return text
 
 
 def _foreign_key_column(session: Session, relation: int, name: str) -> Column:

@@ -74,11 +74,11 @@ def choose_constraint_name(
 
 
 def addition(columns: Iterable[str]) -> str:
-    """Return the middle part of an index's name (ChooseIndexNameAddition)."""
+    """Return the middle part of a name (ChooseIndexNameAddition, ChooseForeignKeyConstraintNameAddition)."""
     text = ""
     for column in columns:
         text = f"{text}_{column}" if text else column
-        if len(text.encode()) >= NAME_BYTES + 1:
+        if len(text.encode()) > NAME_BYTES:
             break
     return text
 

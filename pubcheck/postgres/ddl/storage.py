@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from pubcheck.postgres.ddl.object_address import all_objects_known
-from pubcheck.postgres.def_elem import ascii_lower, truth, value_text
+from pubcheck.postgres.def_elem import truth, value_text
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.identifiers import ascii_lower
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 

@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Publication
-from pubcheck.postgres.def_elem import ascii_lower, truth, value_text
+from pubcheck.postgres.def_elem import truth, value_text
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import split_identifiers
+from pubcheck.postgres.identifiers import ascii_lower, split_identifiers
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
