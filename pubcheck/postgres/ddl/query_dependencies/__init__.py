@@ -22,7 +22,7 @@ from pubcheck.postgres.ddl.query_dependencies.columns import (
     field_of,
     result_columns,
 )
-from pubcheck.postgres.ddl.query_dependencies.references import NamespaceItem, QueryReading, References
+from pubcheck.postgres.ddl.query_dependencies.references import NamespaceItem, QueryReading, References, Scope
 from pubcheck.postgres.ddl.type_modifiers import (
     DEFAULT_COLLATION,
     UNSEEN_COLLATION,
@@ -46,7 +46,7 @@ def read_query(session: Session, query: Node) -> QueryReading:
     """
     reader = _QueryReader(session)
     try:
-        columns = reader.select(query, {}, [])
+        columns = reader.select(query, Scope({}, []))
     except RecursionError:
         # Sub-selects nested to the edge of what can be decoded: what they read is what they name.
         columns = None
@@ -63,52 +63,52 @@ class _QueryReader(References):
 
     # Statements.
 
-    def select(self, node: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> Outputs:
+    def select(self, node: Node, scope: Scope) -> Outputs:
         """transformStmt for the SELECT's node: {"SelectStmt": ...}, or a data-modifying statement's."""
         ((kind, body),) = node.items()
         if kind != "SelectStmt":
-            return self._modifying(body, ctes, outer)
-        return self._select(body, ctes, outer)
+            return self._modifying(body, scope)
+        return self._select(body, scope)
 
-    def _select(self, body: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> Outputs:
+    def _select(self, body: Node, scope: Scope) -> Outputs:
         if "withClause" in body:
-            ctes = self._with(body["withClause"], ctes, outer)
+            scope = self._with(body["withClause"], scope)
         if body.get("op", "SETOP_NONE") != "SETOP_NONE":
-            return self._set_operation(body, ctes, outer)
+            return self._set_operation(body, scope)
         if "valuesLists" in body:
             rows = [row["List"].get("items", []) for row in body["valuesLists"]]
-            self._expressions(rows, ctes, outer)
+            self._expressions(rows, scope)
             return [OutputColumn(f"column{number}") for number in range(1, len(rows[0]) + 1)]
         items: list[NamespaceItem] = []
         star: Outputs = []
-        scopes = [items, *outer]
+        scope = scope.within(items)
         for entry in body.get("fromClause", ()):
-            columns, visible = self._from(entry, ctes, scopes)
+            columns, visible = self._from(entry, scope)
             star = None if star is None or columns is None else star + columns
             items += visible
         outputs: Outputs = []
         for target in body.get("targetList", ()):
-            target_columns = self._target(target["ResTarget"], star, ctes, scopes)
+            target_columns = self._target(target["ResTarget"], star, scope)
             outputs = None if outputs is None or target_columns is None else outputs + target_columns
             if outputs is not None and len(outputs) > MOST_ENTRIES:
                 raise ServerError("54011", f"target lists can have at most {MOST_ENTRIES} entries")
         for clause in ("whereClause", "groupClause", "havingClause", "windowClause", "limitOffset", "limitCount"):
             if clause in body:
-                self._expressions(body[clause], ctes, scopes, tolerant=clause == "groupClause")
+                self._expressions(body[clause], scope, tolerant=clause == "groupClause")
         for clause in ("sortClause", "distinctClause"):
             if clause in body:
-                self._sorted(body[clause], outputs, ctes, scopes)
+                self._sorted(body[clause], outputs, scope)
         return outputs
 
-    def _set_operation(self, body: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> Outputs:
+    def _set_operation(self, body: Node, scope: Scope) -> Outputs:
         """UNION and its like: names of the leftmost, types where all agree. Chains lean left and may be long."""
         arms: list[Node] = []
         while body.get("op", "SETOP_NONE") != "SETOP_NONE" and (not arms or "withClause" not in body):
             arms.append(body["rarg"])
             body = body["larg"]
-        outputs = self._select(body, ctes, outer)
+        outputs = self._select(body, scope)
         for arm in reversed(arms):
-            right_outputs = self._select(arm, ctes, outer)
+            right_outputs = self._select(arm, scope)
             if outputs is None:
                 continue
             if right_outputs is None:
@@ -119,7 +119,7 @@ class _QueryReader(References):
             outputs = [common_output(left, right) for left, right in zip(outputs, right_outputs, strict=True)]
         return outputs
 
-    def _modifying(self, body: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> Outputs:
+    def _modifying(self, body: Node, scope: Scope) -> Outputs:
         """Read INSERT, UPDATE, DELETE or MERGE inside a WITH. RETURNING has known columns only for plain names."""
         self.reading.modifies = True
         row = self._relation(body["relation"]) if "relation" in body else None
@@ -129,31 +129,29 @@ class _QueryReader(References):
         item = self._item_of(row, body["relation"])
         outputs: Outputs = []
         for target in returning:
-            columns = self._target(target["ResTarget"], item.columns, ctes, [[item], *outer])
+            columns = self._target(target["ResTarget"], item.columns, scope.within([item]))
             outputs = None if outputs is None or columns is None else outputs + columns
         return outputs
 
-    def _with(self, clause: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> dict[str, Outputs]:
-        visible_ctes = dict(ctes)
+    def _with(self, clause: Node, scope: Scope) -> Scope:
+        visible = Scope(dict(scope.ctes), scope.levels)
         recursive = clause.get("recursive", False)
         parts = [item["CommonTableExpr"] for item in clause["ctes"]]
         if recursive:
             # Any of them may be named by any other; forward references stay unknown.
-            visible_ctes.update((part["ctename"], None) for part in parts)
+            visible.ctes.update((part["ctename"], None) for part in parts)
         for part in parts:
             name, aliases = part["ctename"], names(part.get("aliascolnames", ()))
             query = part["ctequery"]
             body = query.get("SelectStmt", {})
             if recursive and body.get("op") == "SETOP_UNION":
                 # The non-recursive arm settles names (and types) for the arm that refers to them.
-                inner = self._with(body["withClause"], visible_ctes, outer) if "withClause" in body else visible_ctes
-                visible_ctes[name] = apply_aliases(self._select(body["larg"], inner, outer), aliases)
-                self._select(
-                    body["rarg"], inner if inner is visible_ctes else {**inner, name: visible_ctes[name]}, outer
-                )
+                inner = self._with(body["withClause"], visible) if "withClause" in body else visible
+                visible.ctes[name] = inner.ctes[name] = apply_aliases(self._select(body["larg"], inner), aliases)
+                self._select(body["rarg"], inner)
             else:
-                visible_ctes[name] = apply_aliases(self.select(query, visible_ctes, outer), aliases)
-            columns = visible_ctes[name]
+                visible.ctes[name] = apply_aliases(self.select(query, visible), aliases)
+            columns = visible.ctes[name]
             if columns is not None:
                 extra = []
                 if "search_clause" in part:
@@ -166,50 +164,46 @@ class _QueryReader(References):
                         OutputColumn(cycle["cycle_mark_column"]),
                         OutputColumn(cycle["cycle_path_column"], RECORD_ARRAY),
                     ]
-                visible_ctes[name] = columns + extra
-        return visible_ctes
+                visible.ctes[name] = columns + extra
+        return visible
 
     # FROM.
 
-    def _from(
-        self, entry: Node, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
-    ) -> tuple[Outputs, list[NamespaceItem]]:
+    def _from(self, entry: Node, scope: Scope) -> tuple[Outputs, list[NamespaceItem]]:
         """(what the star gives, what can be named) of one item of FROM."""
         ((kind, body),) = entry.items()
         if kind == "JoinExpr":
-            return self._join(body, ctes, scopes)
-        item = self._entry(kind, body, ctes, scopes)
+            return self._join(body, scope)
+        item = self._entry(kind, body, scope)
         return item.columns, [item]
 
-    def _entry(
-        self, kind: str, body: Node, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
-    ) -> NamespaceItem:
+    def _entry(self, kind: str, body: Node, scope: Scope) -> NamespaceItem:
         if kind == "RangeTableSample":
-            self._expressions(body.get("args"), ctes, scopes)
-            return self._entry("RangeVar", body["relation"]["RangeVar"], ctes, scopes)
+            self._expressions(body.get("args"), scope)
+            return self._entry("RangeVar", body["relation"]["RangeVar"], scope)
         alias = body.get("alias", {})
         aliases = names(alias.get("colnames", ()))
         if kind == "RangeVar":
-            if "schemaname" not in body and body["relname"] in ctes:
+            if "schemaname" not in body and body["relname"] in scope.ctes:
                 return NamespaceItem(
-                    alias.get("aliasname", body["relname"]), apply_aliases(ctes[body["relname"]], aliases)
+                    alias.get("aliasname", body["relname"]), apply_aliases(scope.ctes[body["relname"]], aliases)
                 )
             return self._item_of(self._relation(body), body)
         if kind == "RangeSubselect":
             return NamespaceItem(
-                alias.get("aliasname", ""), apply_aliases(self.select(body["subquery"], ctes, scopes), aliases)
+                alias.get("aliasname", ""), apply_aliases(self.select(body["subquery"], scope), aliases)
             )
         if kind == "RangeFunction":
-            return self._function(body, alias, aliases, ctes, scopes)
+            return self._function(body, alias, aliases, scope)
         if kind == "RangeTableFunc":
-            self._expressions([body.get("docexpr"), body.get("rowexpr")], ctes, scopes)
+            self._expressions([body.get("docexpr"), body.get("rowexpr")], scope)
             parts = [part["RangeTableFuncCol"] for part in body.get("columns", ())]
             return NamespaceItem(
                 alias.get("aliasname", "xmltable"),
                 apply_aliases([self._defined(part, part["colname"], INT4) for part in parts], aliases),
             )
         if kind == "JsonTable":
-            self._expressions([body.get("context_item"), body.get("passing")], ctes, scopes)
+            self._expressions([body.get("context_item"), body.get("passing")], scope)
             return NamespaceItem(alias.get("aliasname", "json_table"), apply_aliases(self._json_columns(body), aliases))
         if kind == "GraphTable":
             self._relation(body["graph"])
@@ -233,11 +227,9 @@ class _QueryReader(References):
         oid, typmod = self._type(part["typeName"])
         return OutputColumn(name, oid, collation_of(self.session, part.get("collClause"), oid), None, typmod)
 
-    def _join(
-        self, body: Node, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
-    ) -> tuple[Outputs, list[NamespaceItem]]:
-        left, left_items = self._from(body["larg"], ctes, scopes)
-        right, right_items = self._from(body["rarg"], ctes, [left_items, *scopes])
+    def _join(self, body: Node, scope: Scope) -> tuple[Outputs, list[NamespaceItem]]:
+        left, left_items = self._from(body["larg"], scope)
+        right, right_items = self._from(body["rarg"], scope.within(left_items))
         visible = left_items + right_items
         columns: Outputs = None
         merged: list[OutputColumn] = []
@@ -261,7 +253,7 @@ class _QueryReader(References):
             left_rest = [column for column in left if column.name not in using]
             columns = merged + left_rest + [column for column in right if column.name not in using]
         if "quals" in body:
-            self._expressions(body["quals"], ctes, [visible, *scopes])
+            self._expressions(body["quals"], scope.within(visible))
         if "alias" in body:
             columns = apply_aliases(columns, names(body["alias"].get("colnames", ())))
             return columns, [NamespaceItem(body["alias"]["aliasname"], columns)]
@@ -272,16 +264,14 @@ class _QueryReader(References):
             ]
         return columns, visible
 
-    def _function(
-        self, body: Node, alias: Node, aliases: list[str], ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
-    ) -> NamespaceItem:
+    def _function(self, body: Node, alias: Node, aliases: list[str], scope: Scope) -> NamespaceItem:
         """Functions in FROM (addRangeTableEntryForFunction)."""
         columns: Outputs = []
         first = ""
         several = len(body["functions"]) > 1
         for function in body["functions"]:
             call, *definitions = function["List"]["items"]
-            self._expressions(call, ctes, scopes)
+            self._expressions(call, scope)
             name = figure_name(call)[0]
             first = first or name
             outputs: Outputs
@@ -301,32 +291,30 @@ class _QueryReader(References):
 
     # The select list.
 
-    def _target(
-        self, target: Node, star: Outputs, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
-    ) -> Outputs:
+    def _target(self, target: Node, star: Outputs, scope: Scope) -> Outputs:
         """One item of a select list, or of RETURNING, as columns (transformTargetList)."""
         value = target["val"]
         ((kind, body),) = value.items()
         if kind == "ColumnRef" and "A_Star" in body["fields"][-1]:
-            columns = star if len(body["fields"]) == 1 else self._star(names(body["fields"][:-1]), scopes)
+            columns = star if len(body["fields"]) == 1 else self._star(names(body["fields"][:-1]), scope)
             for column in columns or ():
                 self._use(column)
             return columns
         if kind == "A_Indirection" and "A_Star" in body["indirection"][-1]:
-            self._expressions(value, ctes, scopes)
-            return self._fields(body, scopes)
+            self._expressions(value, scope)
+            return self._fields(body, scope)
         name = target.get("name") or _name_of(kind, body, value)
         if kind == "ColumnRef":
-            output = self._column(body, scopes)
+            output = self._column(body, scope)
             return [OutputColumn(name) if output is None else replace(output, name=name)]
         if kind == "SubLink" and body["subLinkType"] == "EXPR_SUBLINK":
-            inner = self.select(body["subselect"], ctes, scopes)
+            inner = self.select(body["subselect"], scope)
             # FigureColname looks at the written target; a star gives its first column no name here.
             return [replace(inner[0], name=name, source=None) if inner and len(inner) == 1 else OutputColumn(name)]
-        self._expressions(value, ctes, scopes)
-        return [replace(self._written(value, scopes), name=name)]
+        self._expressions(value, scope)
+        return [replace(self._written(value, scope), name=name)]
 
-    def _fields(self, body: Node, scopes: list[list[NamespaceItem]]) -> Outputs:
+    def _fields(self, body: Node, scope: Scope) -> Outputs:
         """``(expression).*``: the columns of a function's composite result, of a whole row or of a composite column."""
         argument = body["arg"]
         if len(body["indirection"]) > 1:
@@ -335,16 +323,16 @@ class _QueryReader(References):
             return result_columns(self.session, argument, "")
         if "ColumnRef" not in argument:
             return None
-        column = self._column(argument["ColumnRef"], scopes)
+        column = self._column(argument["ColumnRef"], scope)
         if column is None or column.source is None:
             path = names(argument["ColumnRef"]["fields"])
-            item = self._item(path, scopes)
+            item = self._item(path, scope)
             return item.columns if item is not None and item.columns is not None else None
         row = self.session.catalog.types.get(column.type)
         relation = self.session.catalog.relations.get(row.relation) if row is not None and row.kind == "c" else None
         return None if relation is None else [field_of(column) for column in relation.live()]
 
-    def _written(self, value: Node, scopes: list[list[NamespaceItem]]) -> OutputColumn:
+    def _written(self, value: Node, scope: Scope) -> OutputColumn:
         """Type, modifiers and collation of an expression, as far as they are written down; without a name."""
         casts: list[Node] = []
         while "TypeCast" in value or "CollateClause" in value:
@@ -352,7 +340,7 @@ class _QueryReader(References):
             ((_, body),) = value.items()
             value = body["arg"]
         ((kind, body),) = value.items()
-        column = self._column(body, scopes) if kind == "ColumnRef" and casts else None
+        column = self._column(body, scope) if kind == "ColumnRef" and casts else None
         literal = kind == "A_Const" and ("sval" in body or "isnull" in body)
         output = column or OutputColumn("", self._written_type(kind, body))
         if output.type == TEXT and column is None:
@@ -392,9 +380,7 @@ class _QueryReader(References):
 
     # Expressions.
 
-    def _sorted(
-        self, clauses: list[Node], outputs: Outputs, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
-    ) -> None:
+    def _sorted(self, clauses: list[Node], outputs: Outputs, scope: Scope) -> None:
         """ORDER BY and DISTINCT ON: a bare name is an output column's name first (findTargetlistEntrySQL92)."""
         results = {output.name for output in outputs or ()}
         for clause in clauses:
@@ -403,11 +389,9 @@ class _QueryReader(References):
             bare = fields[0].get("String", {}).get("sval") if len(fields) == 1 else None
             if bare is not None and (outputs is None or bare in results):
                 continue
-            self._expressions(expression, ctes, scopes)
+            self._expressions(expression, scope)
 
-    def _expressions(
-        self, tree: Any, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]], *, tolerant: bool = False
-    ) -> None:
+    def _expressions(self, tree: Any, scope: Scope, *, tolerant: bool = False) -> None:
         """Note what expressions use. ``tolerant``: a name may be one of the select list's (GROUP BY)."""
         stack = [tree]
         while stack:
@@ -419,9 +403,9 @@ class _QueryReader(References):
                 continue
             for key, value in item.items():
                 if key == "ColumnRef":
-                    self._column(value, scopes, tolerant=tolerant)
+                    self._column(value, scope, tolerant=tolerant)
                 elif key == "SelectStmt":
-                    self._select(value, ctes, scopes)
+                    self._select(value, scope)
                 elif key == "TypeCast":
                     self._note(TYPE, self.session.type_oid(value["typeName"]))
                     stack.append(value.get("arg"))

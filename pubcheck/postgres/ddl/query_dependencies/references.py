@@ -34,6 +34,16 @@ class NamespaceItem(Struct, frozen=True):
     system: bool = False
 
 
+class Scope(Struct, frozen=True):
+    """What a query may name: the queries of WITH, and the entries of FROM, those of the innermost query first."""
+
+    ctes: dict[str, Outputs]
+    levels: list[list[NamespaceItem]]
+
+    def within(self, items: list[NamespaceItem]) -> Scope:
+        return Scope(self.ctes, [items, *self.levels])
+
+
 class QueryReading(Struct):
     """The columns and dependencies of a query. ``modifies``: it has an INSERT, UPDATE, DELETE or MERGE inside."""
 
@@ -77,10 +87,10 @@ class References:
         oid = self.session.type_oid(type_name)
         return oid, typmod_of(self.session, type_name, oid) if "typmods" in type_name else -1
 
-    def _item(self, qualified: list[str], scopes: list[list[NamespaceItem]]) -> NamespaceItem | None:
+    def _item(self, qualified: list[str], scope: Scope) -> NamespaceItem | None:
         name = qualified[-1]
         namespace = self.session.catalog.namespace_names.get(qualified[-2]) if len(qualified) > 1 else None
-        for items in scopes:
+        for items in scope.levels:
             for item in items:
                 if item.name == name and (len(qualified) == 1 or item.namespace == namespace):
                     return item
@@ -92,35 +102,33 @@ class References:
             message = 'missing FROM-clause entry for table "{name}"'
             raise ServerError("42P01", message, name=qualified[-1])
 
-    def _star(self, qualified: list[str], scopes: list[list[NamespaceItem]]) -> Outputs:
-        item = self._item(qualified, scopes)
+    def _star(self, qualified: list[str], scope: Scope) -> Outputs:
+        item = self._item(qualified, scope)
         if item is None:
             self._missing_item(qualified)
             return None
         return item.columns
 
-    def _column(
-        self, reference: Node, scopes: list[list[NamespaceItem]], *, tolerant: bool = False
-    ) -> OutputColumn | None:
+    def _column(self, reference: Node, scope: Scope, *, tolerant: bool = False) -> OutputColumn | None:
         """Resolve a ColumnRef. Raises ServerError 42703 if all objects are known and none has that name."""
         fields = reference["fields"]
         if "A_Star" in fields[-1]:
-            for column in (self._star(names(fields[:-1]), scopes) if len(fields) > 1 else None) or ():
+            for column in (self._star(names(fields[:-1]), scope) if len(fields) > 1 else None) or ():
                 self._use(column)
             return None
         path = names(fields)
         name = path[-1]
         if len(path) > 1:
-            item = self._item(path[:-1], scopes)
+            item = self._item(path[:-1], scope)
             if item is None:
                 self._missing_item(path[:-1])
                 return None
-            items = [[item]]
+            levels = [[item]]
         else:
-            items = scopes
+            levels = scope.levels
         all_known = True
-        for scope in items:
-            for item in scope:
+        for items in levels:
+            for item in items:
                 if item.columns is None:
                     all_known = False
                     continue
@@ -128,10 +136,10 @@ class References:
                     if column.name == name:
                         self._use(column)
                         return column
-        system = name in SYSTEM_COLUMNS and any(item.system for scope in items for item in scope)
+        system = name in SYSTEM_COLUMNS and any(item.system for items in levels for item in items)
         if not all_known or tolerant or system or self.session.blind or self._callable(name):
             return None
-        whole = self._item(path, scopes) if len(path) == 1 else None
+        whole = self._item(path, scope) if len(path) == 1 else None
         if whole is not None:
             return OutputColumn(name, 0 if whole.relation else RECORD)
         raise ServerError("42703", NO_COLUMN, location=reference.get("location"), column=".".join(path))
