@@ -18,9 +18,8 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.columns import rename_columns
-from pubcheck.postgres.ddl.foreign_keys import refuse_pair
 from pubcheck.postgres.ddl.object_descriptions import quote
-from pubcheck.postgres.ddl.stored_expressions import analyze_stored
+from pubcheck.postgres.ddl.stored_expressions import analyze_stored, refuse_pair
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL
 from pubcheck.postgres.parse import Node
