@@ -141,6 +141,7 @@ def compare(server: Server, statements: list[str]) -> Compared:
     differences = (
         *_differences(statements, answers, findings, watched.left_out),
         *_notices(statements, answers, watched),
+        *(Difference("(internal error)", ACCEPTED, d.message) for d in findings if d.rule == "PUB000"),
     )
     judged = sum(map(_is_judged, statements))
     return Compared(differences, tuple(probes), judged, len(statements) - judged)
