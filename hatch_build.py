@@ -1,5 +1,5 @@
-"""Steps of the build: the wheel holds each folder of texts as one file, has `_readers.c` compiled, and is compressed
-slowly. ``python hatch_build.py`` compiles `_readers.c` for a checkout.
+"""Steps of the build: the wheel holds each folder of texts as one file, has the module in C compiled, and is compressed
+slowly. ``python hatch_build.py`` compiles the module in C for a checkout.
 
 A wheel for every platform is built with PUBCHECK_PURE=1 in the environment, and where there is no C compiler.
 """
@@ -23,8 +23,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 FOLDERS = {"rules": "rules/*.md", "consumers": "pubcheck/consumers/*.toml"}
 """The files of each bundle (see `pubcheck/bundled_texts.py`)."""
 
-
-SOURCE = "pubcheck/stream/_readers.c"
+STREAM = "pubcheck/stream"
+SOURCES = f"{STREAM}/_*.[ch]"
+"""The files of the module in C, in the order of which `whole.py` takes their checksum."""
 
 
 class Wheel(BuildHookInterface):
@@ -53,19 +54,19 @@ class Wheel(BuildHookInterface):
 
 
 def compiled(root: Path, folder: Path) -> Path | None:
-    """Return the module that `_readers.c` becomes, in a folder; None, and say so, if it is not to be compiled or cannot
-    be. Modules compiled from equal sources are equal, wherever these are."""
+    """Return the module that the sources in C become, in a folder; None, and say so, if they are not to be compiled or
+    cannot be. Modules compiled from equal sources are equal, wherever these are."""
     if os.environ.get("PUBCHECK_PURE", "0") != "0":
         print("PUBCHECK_PURE is set: pubcheck is built without its readers in C", file=sys.stderr)
         return None
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
-    source = root / SOURCE
+    sources = sorted(root.glob(SOURCES))
     extension = Extension(
         "pubcheck.stream._readers",
-        [str(source)],
-        define_macros=[("SOURCE_CHECKSUM", str(crc32(source.read_bytes())))],
+        [str(source) for source in sources if source.suffix == ".c"],
+        define_macros=[("SOURCE_CHECKSUM", str(crc32(b"".join(map(Path.read_bytes, sources)))))],
         extra_compile_args=["-g0", f"-ffile-prefix-map={root}=."] if os.name == "posix" else [],
         extra_link_args=["-s"] if sys.platform == "linux" else [],
         optional=True,
@@ -77,15 +78,14 @@ def compiled(root: Path, folder: Path) -> Path | None:
     module = Path(command.get_ext_fullpath(extension.name))
     if module.exists():
         return module
-    print(f"{SOURCE} cannot be compiled: pubcheck decodes streams in Python, which takes longer", file=sys.stderr)
+    print(f"{SOURCES} cannot be compiled: pubcheck decodes streams in Python, which takes longer", file=sys.stderr)
     return None
 
 
 def put_next_to_source(module: Path, root: Path) -> None:
     """Put a compiled module into a checkout. Processes that have loaded the one before keep it."""
-    place = root / SOURCE
-    copy = shutil.copy(module, place.with_name(f"{module.name}.new"))
-    os.replace(copy, place.with_name(module.name))
+    place = root / STREAM / module.name
+    os.replace(shutil.copy(module, place.with_name(f"{module.name}.new")), place)
 
 
 def recompress(path: Path) -> None:

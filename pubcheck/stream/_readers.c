@@ -6,10 +6,7 @@
 
    A function that returns NULL without an exception has found bytes that are not a message. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
-#include <string.h>
+#include "_rest.h"
 
 #ifndef SOURCE_CHECKSUM
 #error "hatch_build.py compiles this file, and gives it the checksum that whole.py compares"
@@ -21,34 +18,8 @@ static const char *const NAMES[DEFINITIONS] = {
     "Begin", "Commit", "Relation", "Column", "Insert", "Update", "Delete", "UNCHANGED_TOAST"};
 typedef PyObject *const *Defined;
 
-/* The bytes of a message that have not been read. `is_short` says that more were asked for. */
-typedef struct {
-    const unsigned char *next, *end;
-    int is_short;
-} Rest;
-
 typedef PyObject *Item(Defined, Rest *);
 typedef PyObject *Reader(Defined, Rest *, PyObject *xid);
-
-static Py_ssize_t
-left(const Rest *rest)
-{
-    return rest->end - rest->next;
-}
-
-static uint64_t
-number(Rest *rest, int size)
-{
-    uint64_t result = 0;
-    if (left(rest) < size) {
-        rest->is_short = 1;
-        return 0;
-    }
-    while (size-- > 0) {
-        result = result << 8 | *rest->next++;
-    }
-    return result;
-}
 
 /* The text of a number of bytes, of which there are as many. */
 static PyObject *
@@ -297,6 +268,7 @@ read_in_block(PyObject *module, PyObject *data)
 static PyMethodDef functions[] = {
     {"read", read_outside, METH_O, PyDoc_STR("Return the message outside streamed blocks that some bytes are, or None.")},
     {"read_in_block", read_in_block, METH_O, PyDoc_STR("Return the message inside a streamed block, or None.")},
+    {"cut_changes", cut_changes, METH_VARARGS, PyDoc_STR("Return changes of one relation as buffers of Arrow columns.")},
     {NULL, NULL, 0, NULL},
 };
 
@@ -346,7 +318,7 @@ static PyModuleDef_Slot slots[] = {
 static PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "pubcheck.stream._readers",
-    .m_doc = PyDoc_STR("Reads the frequent messages."),
+    .m_doc = PyDoc_STR("Reads the frequent messages, and cuts columns of changes."),
     .m_size = DEFINITIONS * sizeof(PyObject *),
     .m_methods = functions,
     .m_slots = slots,

@@ -1,6 +1,11 @@
+from typing import Any
+
 from pubcheck.stream.messages import AnyMessage
 
 SOURCE_CHECKSUM: int
 
 def read(data: bytes, /) -> AnyMessage | None: ...
 def read_in_block(data: bytes, /) -> AnyMessage | None: ...
+def cut_changes(
+    offsets: Any, data: Any, places: Any, names: bytes, name_ends: Any, keys: bytes, in_block: bool, /
+) -> tuple[bytearray, ...]: ...

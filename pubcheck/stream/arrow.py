@@ -1,224 +1,229 @@
-"""Insert, Update and Delete messages of a whole Arrow batch, taken apart with numpy.
+"""Insert, Update and Delete messages of an Arrow column as columns of a table.
 
-A batch has the messages of one relation in one version: the same columns. Lengths and kinds of a column's values are
-read for all rows at once, which is several times as fast as decoding message by message. A row that is not plain (cut
-short, binary values, text that is not UTF-8) is left to the decoder.
+The messages of one relation in one version, which have the same columns, are cut at once: by `_changes.c` where it is
+compiled, which takes a fraction of the time of decoding them, and else by the decoder. A message that is not plain
+(malformed, with binary values, or with text that is not UTF-8) is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Sequence
+from itertools import compress, repeat
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from pubcheck.stream import whole
+from pubcheck.stream.decode import Decoder
+from pubcheck.stream.encode import encode
+from pubcheck.stream.messages import (
+    UNCHANGED_TOAST,
+    Delete,
+    Insert,
+    Relation,
+    Row,
+    StreamStart,
+    UnchangedToast,
+    Update,
+    Value,
+)
+
 Integers: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
+Letters: TypeAlias = NDArray[np.uint8]
 
-_NULL, _UNCHANGED, _TEXT = b"nut"
-_NEW, _KEY, _OLD = b"NKO"
-_PADDING = 8
-CHANGES: Final = frozenset(b"IUD")
-"""The kinds of message that hold rows."""
-
-
-class Messages:
-    """The bytes of a batch of messages. ``starts`` and ``ends`` are offsets into ``buffer``, by row."""
-
-    def __init__(self, data: pa.LargeBinaryArray) -> None:
-        """``data`` has no NULL."""
-        offsets = np.frombuffer(data.buffers()[1], np.int64)[data.offset : data.offset + len(data) + 1]
-        content = np.frombuffer(data.buffers()[2] or b"", np.uint8)
-        # Nothing behind the end needs to be asked for: zeros follow.
-        self.buffer = np.concatenate((content, np.zeros(_PADDING, np.uint8)))
-        self.starts: Integers = offsets[:-1]
-        self.ends: Integers = offsets[1:]
-        # Views of the big-endian integers that begin at each byte.
-        size = len(content) + 1
-        self._int16 = np.ndarray((size,), ">u2", self.buffer.data, strides=(1,))
-        self._int32 = np.ndarray((size,), ">u4", self.buffer.data, strides=(1,))
-        self._end = len(content)
-
-    def kinds(self) -> NDArray[np.uint8]:
-        """Return the first byte of each message, 0 for an empty one."""
-        return np.where(self.starts < self.ends, self.letters(self.starts), 0).astype(np.uint8)
-
-    def letters(self, offsets: Integers) -> NDArray[np.uint8]:
-        """Return the bytes at these offsets, 0 beyond the end."""
-        return self.buffer[np.minimum(offsets, self._end)]
-
-    def int16(self, offsets: Integers) -> Integers:
-        """Return the numbers of two bytes at these offsets."""
-        return self._int16[np.minimum(offsets, self._end)].astype(np.int64)
-
-    def int32(self, offsets: Integers) -> Integers:
-        """Return the numbers of four bytes at these offsets."""
-        return self._int32[np.minimum(offsets, self._end)].astype(np.int64)
-
-
-class Rows(Struct, frozen=True):
-    """The tuples of several messages, all with the same columns. The arrays have a row a message, a column a value:
-    the value's letter, and where its text begins in the buffer and how long it is (0 for other letters)."""
-
-    letters: NDArray[np.uint8]
-    starts: Integers
-    lengths: Integers
-
-    def select(self, rows: Mask) -> Rows:
-        """Return some of the rows."""
-        return Rows(self.letters[rows], self.starts[rows], self.lengths[rows])
-
-    def columns(self, numbers: Sequence[int]) -> Rows:
-        """Return some of the columns."""
-        if len(numbers) == self.letters.shape[1]:
-            return self
-        chosen = list(numbers)
-        return Rows(self.letters[:, chosen], self.starts[:, chosen], self.lengths[:, chosen])
+_IS_CHANGE = np.zeros(256, np.bool_)
+_IS_CHANGE[list(b"IUD")] = True
+_ROW = pa.map_(pa.string(), pa.string())
+_PLAIN = frozenset({str, type(None), UnchangedToast})
+_DELETE, _NULL = b"Dn"
+_LARGEST = 2**28
+"""Bytes of messages, and of the columns' names for each, that are cut at once: their texts fit into an Arrow array."""
 
 
 class Changes(Struct, frozen=True):
-    """What `split_changes` returns. ``plain`` marks the messages that were taken apart; ``old`` and ``new`` have a row
-    for each message; only the rows marked in ``has_old`` and ``has_new`` count. ``whole`` marks the old rows that are
-    whole (O), not only keys (K)."""
+    """``places`` are those of the messages. The others have a row for each: ``kinds`` I, U or D, ``old_kinds`` K or O,
+    or 0 where there is no old row; ``old`` and ``new`` the values by column, without the unchanged ones (NULL for no
+    row), of which ``unchanged`` has the columns."""
 
-    plain: Mask
-    old: Rows
-    new: Rows
-    has_old: Mask
-    has_new: Mask
-    whole: Mask
+    places: Integers
+    kinds: Letters
+    old_kinds: Letters
+    old: pa.MapArray
+    new: pa.MapArray
+    unchanged: pa.ListArray
 
-    def select(self, rows: Mask) -> Changes:
-        """Return some of the changes."""
-        if rows.all():
-            return self
-        return Changes(
-            self.plain[rows],
-            self.old.select(rows),
-            self.new.select(rows),
-            self.has_old[rows],
-            self.has_new[rows],
-            self.whole[rows],
+
+class Messages:
+    """A column of messages that are not NULL."""
+
+    def __init__(self, data: pa.LargeBinaryArray) -> None:
+        self.data = data
+        self.offsets: Integers = np.frombuffer(data.buffers()[1], np.int64)[data.offset : data.offset + len(data) + 1]
+        self.content: pa.Buffer | bytes = data.buffers()[2] or b""
+        self._bytes = np.frombuffer(self.content, np.uint8)
+        # A view of the big-endian integer that begins at each byte.
+        size = max(len(self._bytes) - 3, 0)
+        self._integers = np.ndarray((size,), ">u4", self._bytes.data, strides=(1,)) if size else np.zeros(0, ">u4")
+
+    def changes(self, in_block: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+        """Return the places of the messages that hold rows, and the OIDs of their relations. ``in_block`` says of each
+        message whether a transaction ID precedes the OID. Messages that end before it are left out."""
+        if not len(self._bytes):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        prefixes = 1 + 4 * in_block
+        letters = self._bytes[np.minimum(self.offsets[:-1], len(self._bytes) - 1)]  # an empty one may begin at the end
+        places = np.nonzero(_IS_CHANGE[letters] & (np.diff(self.offsets) >= prefixes + 4))[0]
+        return places, self.integers(places, prefixes[places])
+
+    def integers(self, places: Integers, offset: int | Integers) -> Integers:
+        """Return the numbers of four bytes at an offset of these messages, which must have as many."""
+        numbers: Integers = self._integers[self.offsets[places] + offset].astype(np.int64)
+        return numbers
+
+
+def cut_changes(messages: Messages, chosen: Integers, relation: Relation, *, in_block: bool) -> Iterator[Changes]:
+    """Yield the plain ones among the messages at some places, which are changes of a relation, many at a time.
+    ``in_block`` says whether transaction IDs precede OIDs."""
+    cut = _cut_in_python if whole.COMPILED is None else _cut_in_c
+    names = [readable(column.name) for column in relation.columns]
+    keys = [column.key for column in relation.columns]
+    size_of_names = len("".join((*names, readable(relation.namespace), readable(relation.name))).encode())
+    parts = [chosen]
+    if len(messages.content) + size_of_names * len(chosen) > _LARGEST:
+        sizes = np.diff(messages.offsets)[chosen] + size_of_names
+        fits = sizes <= _LARGEST
+        numbers = np.cumsum(sizes[fits]) // _LARGEST
+        parts = np.split(chosen[fits], np.nonzero(np.diff(numbers))[0] + 1)
+    for part in parts:
+        changes = cut(messages, part, names, keys, in_block)
+        if len(changes.places):
+            yield changes
+
+
+def readable(text: str) -> str:
+    """Return a text with \\x and two digits in place of each byte that is not UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _cut_in_c(
+    messages: Messages, chosen: Integers, names: Sequence[str], keys: Sequence[bool], in_block: bool
+) -> Changes:
+    encoded = [name.encode() for name in names]
+    columns = b"".join(encoded), np.cumsum([len(name) for name in encoded], dtype=np.int32), bytes(keys)
+    cut = whole.COMPILED.cut_changes  # type: ignore[union-attr]
+    places, kinds, old_kinds, *rows = cut(messages.offsets, messages.content, chosen, *columns, in_block)
+    return _changes(
+        np.frombuffer(places, np.int64),
+        np.frombuffer(kinds, np.uint8),
+        np.frombuffer(old_kinds, np.uint8),
+        *(_rows_in(rows[start : start + 6]) for start in (0, 6, 12)),
+    )
+
+
+def _cut_in_python(
+    messages: Messages, chosen: Integers, names: Sequence[str], keys: Sequence[bool], in_block: bool
+) -> Changes:
+    decoder = Decoder()
+    if in_block:
+        decoder.decode(encode(StreamStart(0, True)))
+    places: list[int] = []
+    kinds, old_kinds = bytearray(), bytearray()
+    old_rows, new_rows, unchanged = _Lists(), _Lists(), _Lists()
+    content, offsets = memoryview(messages.content), messages.offsets
+    for place in chosen.tolist():
+        data = bytes(content[offsets[place] : offsets[place + 1]])
+        message = decoder.peek(data)
+        if not isinstance(message, Insert | Update | Delete):
+            continue
+        old, old_kind = (None, None) if isinstance(message, Insert) else (message.old, message.old_kind)
+        new = None if isinstance(message, Delete) else message.new
+        if not (_is_plain(data, old, len(names)) and _is_plain(data, new, len(names))):
+            continue
+        places.append(place)
+        kinds.append(data[0])
+        old_kinds.append(ord(old_kind) if old_kind else 0)
+        old_rows.append(names, old or (), keys if old_kind == "K" else None)
+        new_rows.append(names, new or ())
+        if new_rows.ends[-1] - new_rows.ends[-2] < len(new or ()):
+            unchanged.names += compress(names, [value is UNCHANGED_TOAST for value in new or ()])
+        unchanged.ends.append(len(unchanged.names))
+    return _changes(
+        np.array(places, np.int64),
+        np.frombuffer(kinds, np.uint8),
+        np.frombuffer(old_kinds, np.uint8),
+        *(lists.rows() for lists in (old_rows, new_rows, unchanged)),
+    )
+
+
+def _is_plain(data: bytes, row: Row | None, columns: int) -> bool:
+    return row is None or (
+        len(row) == columns and _PLAIN.issuperset(map(type, row)) and (data.isascii() or _is_utf8(row))
+    )
+
+
+def _is_utf8(row: Row) -> bool:
+    try:
+        "".join(value for value in row if isinstance(value, str)).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class _Rows(Struct, frozen=True):
+    """Rows that are lists of columns: where each begins and the last ends, and the names and values of all."""
+
+    ends: pa.Int32Array
+    names: pa.StringArray
+    values: pa.StringArray
+
+
+def _rows_in(buffers: Sequence[bytearray]) -> _Rows:
+    ends, letters, name_ends, names, value_ends, values = map(pa.py_buffer, buffers)
+    valid = None
+    if b"n" in buffers[1]:
+        valid = pa.py_buffer(np.packbits(np.frombuffer(letters, np.uint8) != _NULL, bitorder="little"))
+    return _Rows(
+        pa.Array.from_buffers(pa.int32(), ends.size // 4, [None, ends]),
+        pa.Array.from_buffers(pa.string(), name_ends.size // 4 - 1, [None, name_ends, names]),
+        pa.Array.from_buffers(pa.string(), value_ends.size // 4 - 1, [valid, value_ends, values]),
+    )
+
+
+class _Lists:
+    """Rows that grow."""
+
+    def __init__(self) -> None:
+        self.ends = [0]
+        self.names: list[str] = []
+        self.values: list[Value] = []
+
+    def append(self, names: Sequence[str], row: Row, keys: Sequence[bool] | None = None) -> None:
+        """Append the columns of a row that are of the key, without the unchanged ones."""
+        if keys is None and UnchangedToast not in map(type, row):
+            self.names += names[: len(row)]
+            self.values += row
+        else:
+            kept = [key and value is not UNCHANGED_TOAST for key, value in zip(keys or repeat(True), row, strict=False)]
+            self.names += compress(names, kept)
+            self.values += compress(row, kept)
+        self.ends.append(len(self.names))
+
+    def rows(self) -> _Rows:
+        return _Rows(
+            pa.array(self.ends, pa.int32()), pa.array(self.names, pa.string()), pa.array(self.values, pa.string())
         )
 
 
-def split_changes(messages: Messages, chosen: Integers, columns: int, in_block: Mask) -> Changes:
-    """Take apart Insert, Update and Delete messages of one relation.
-
-    ``chosen`` are the numbers of the messages, ``columns`` how many columns the relation has, ``in_block`` says for
-    each chosen message whether a transaction ID precedes the relation's OID.
-    """
-    offsets = messages.starts[chosen] + 5 + 4 * in_block
-    ends = messages.ends[chosen]
-    kinds = messages.letters(messages.starts[chosen])
-    letters = messages.letters(offsets)
-    has_old = (letters == _KEY) | (letters == _OLD)
-    old, behind, plain = _split_rows(messages, offsets + 1, ends, columns, has_old)
-    offsets = np.where(has_old, behind, offsets)
-    has_new = kinds != ord("D")
-    plain &= ~has_new | (messages.letters(offsets) == _NEW)
-    plain &= has_old | (kinds != ord("D"))
-    plain &= ~has_old | (kinds != ord("I"))
-    new, behind, fits = _split_rows(messages, offsets + 1, ends, columns, has_new)
-    plain &= fits & (np.where(has_new, behind, offsets) == ends)
-    return Changes(plain, old, new, has_old, has_new, letters == _OLD)
+def _changes(places: Integers, kinds: Letters, old_kinds: Letters, old: _Rows, new: _Rows, unchanged: _Rows) -> Changes:
+    columns = pa.ListArray.from_arrays(unchanged.ends, unchanged.names)
+    return Changes(places, kinds, old_kinds, _maps(old, old_kinds == 0), _maps(new, kinds == _DELETE), columns)
 
 
-def _split_rows(
-    messages: Messages, offsets: Integers, ends: Integers, columns: int, present: Mask
-) -> tuple[Rows, Integers, Mask]:
-    """Return the rows at these offsets, the offsets behind them, and which of them are plain. Rows that are not
-    ``present`` are plain and mean nothing."""
-    plain = ~present | (messages.int16(offsets) == columns)
-    shape = (len(offsets), columns)
-    rows = Rows(np.zeros(shape, np.uint8), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
-    offsets = offsets + 2
-    for column in range(columns if present.any() else 0):
-        letters = messages.letters(offsets)
-        text = letters == _TEXT
-        lengths = messages.int32(offsets + 1)
-        if text.all():
-            starts = offsets + 5
-        else:
-            starts = offsets + np.where(text, 5, 1)
-            lengths = np.where(text, lengths, 0)
-            plain &= ~present | text | (letters == _NULL) | (letters == _UNCHANGED)
-        rows.letters[:, column] = letters
-        rows.starts[:, column] = starts
-        rows.lengths[:, column] = lengths
-        offsets = starts + lengths
-    return rows, offsets, plain & (~present | (offsets <= ends))
-
-
-def maps(messages: Messages, rows: Rows, names: Sequence[str], present: Mask) -> pa.MapArray:
-    """Return each row as a map of column names to texts, without the unchanged values; NULL for rows that are not
-    ``present``. Raises pyarrow.ArrowInvalid if a text is not UTF-8."""
-    if not present.any():
-        return pa.nulls(len(present), pa.map_(pa.string(), pa.string()))
-    kept = (rows.letters != _UNCHANGED) & present[:, None]
-    texts = _texts(messages, rows, kept)
-    return pa.MapArray.from_arrays(_offsets(kept), _column_names(names, kept), texts, mask=pa.array(~present))
-
-
-def unchanged(rows: Rows, names: Sequence[str], present: Mask) -> pa.ListArray:
-    """Return for each row the names of the columns whose values were not sent, because they did not change."""
-    kept = (rows.letters == _UNCHANGED) & present[:, None]
-    if not kept.any():
-        return pa.ListArray.from_arrays(pa.array(np.zeros(len(kept) + 1, np.int32)), pa.array([], pa.string()))
-    return pa.ListArray.from_arrays(_offsets(kept), _column_names(names, kept))
-
-
-def _offsets(kept: Mask) -> pa.Int32Array:
-    """Return where the kept values of each row begin among all of them, and where the last end."""
-    if kept.all():
-        return pa.array(np.arange(0, kept.size + 1, kept.shape[1], dtype=np.int32))
-    offsets = np.zeros(len(kept) + 1, np.int32)
-    np.cumsum(kept.sum(axis=1), out=offsets[1:])
-    return pa.array(offsets)
-
-
-def _column_names(names: Sequence[str], kept: Mask) -> pa.StringArray:
-    """Return the column's name for each kept value, row by row."""
-    if kept.all():
-        return _names_of_rows(tuple(names), _power_of_2(len(kept))).slice(0, kept.size)
-    return pa.array(names, pa.string()).take(pa.array(np.nonzero(kept)[1]))
-
-
-def _power_of_2(number: int) -> int:
-    """Return the power of 2 that is not less than a number: a few arrays of such lengths serve batches of any."""
-    return 1 << max(number - 1, 0).bit_length()
-
-
-@lru_cache(maxsize=64)
-def _names_of_rows(names: tuple[str, ...], rows: int) -> pa.StringArray:
-    return pa.array(names, pa.string()).take(pa.array(np.tile(np.arange(len(names)), rows)))
-
-
-@lru_cache(maxsize=16)
-def _even_numbers(count: int) -> Integers:
-    return np.arange(0, 2 * count, 2)
-
-
-def _texts(messages: Messages, rows: Rows, kept: Mask) -> pa.StringArray:
-    """Return the kept values, row by row. Raises pyarrow.ArrowInvalid if one is not UTF-8.
-
-    The buffer is cut into the values and what is between them, and the values are taken.
-    """
-    whole = kept.all()
-    starts, lengths, letters = (
-        values.ravel() if whole else values[kept] for values in (rows.starts, rows.lengths, rows.letters)
-    )
-    null = letters == _NULL
-    count = len(starts)
-    cuts = np.empty(2 * count, np.int64)
-    cuts[0::2] = starts
-    np.add(starts, lengths, out=cuts[1::2])
-    pieces = pa.LargeBinaryArray.from_buffers(
-        pa.large_binary(), max(2 * count - 1, 0), [None, pa.py_buffer(cuts), pa.py_buffer(messages.buffer)]
-    )
-    places = pa.array(_even_numbers(_power_of_2(count))[:count], mask=null if null.any() else None)
-    return pieces.take(places).cast(pa.string())
+def _maps(rows: _Rows, absent: NDArray[np.bool_]) -> pa.MapArray:
+    if absent.all():
+        return pa.nulls(len(absent), _ROW)
+    mask = pa.array(absent) if absent.any() else None
+    return pa.MapArray.from_arrays(rows.ends, rows.names, rows.values, mask=mask)

@@ -15,8 +15,8 @@ from pubcheck.stream.readers import Reader
 
 WholeReader: TypeAlias = Callable[[bytes], AnyMessage]
 
-_SOURCE = Path(__file__).with_name("_readers.c")
-"""Only a checkout has it. A wheel has what was compiled from it."""
+_SOURCES = sorted(Path(__file__).parent.glob("_*.[ch]"))
+"""Only a checkout has them. A wheel has what was compiled from them."""
 
 
 def _compiled() -> ModuleType | None:
@@ -24,8 +24,9 @@ def _compiled() -> ModuleType | None:
         import pubcheck.stream._readers as readers
     except ImportError:
         return None
-    if _SOURCE.exists() and crc32(_SOURCE.read_bytes()) != readers.SOURCE_CHECKSUM:
-        warnings.warn(f"{_SOURCE.name} has changed: python hatch_build.py compiles it again", stacklevel=2)
+    if _SOURCES and crc32(b"".join(map(Path.read_bytes, _SOURCES))) != readers.SOURCE_CHECKSUM:
+        names = " or ".join(source.name for source in _SOURCES)
+        warnings.warn(f"{names} has changed: python hatch_build.py compiles it again", stacklevel=2)
         return None
     return readers
 

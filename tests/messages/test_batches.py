@@ -1,16 +1,22 @@
-"""Batches decoded with numpy, compared with the decoder that reads a stream message by message."""
+"""Batches cut into columns, compared with the decoder that reads a stream message by message."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from random import Random
-from typing import Any
+from typing import Any, Literal
+from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
+import pytest
 
 from pubcheck.stream import (
     UNCHANGED_TOAST,
+    AnyMessage,
     Column,
     Decoder,
     Delete,
@@ -22,11 +28,17 @@ from pubcheck.stream import (
     StreamStart,
     StreamStop,
     Update,
+    arrow,
+    batches,
     encode,
+    whole,
 )
+from pubcheck.stream.arrow import Changes, Messages, cut_changes
 from pubcheck.stream.batches import CAPTURED, DECODED, decode_batch
 from pubcheck.stream.render.jsonl import kind_name
 from pubcheck.stream.timeline import CONTROL, Timeline
+from tests.messages.in_python import in_python
+from tests.messages.mutate import damaged
 from tests.support.recorded_streams import FOLDER, messages
 
 
@@ -34,14 +46,12 @@ def decode_in_batches(stream: Sequence[bytes | None], size: int) -> list[dict[st
     """Return the rows of a stream that is cut into batches of this size, in its order."""
     control = [(ordinal, data) for ordinal, data in enumerate(stream) if data and data[0] in CONTROL]
     timeline = Timeline(control)
+    columns = [["s"] * len(stream), range(len(stream)), [None] * len(stream), [None] * len(stream), stream]
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, CAPTURED, strict=True)]
+    captured = pa.RecordBatch.from_arrays(arrays, schema=CAPTURED)
     rows: list[dict[str, Any]] = []
     for start in range(0, len(stream), size):
-        data = stream[start : start + size]
-        ordinals = range(start, start + len(data))
-        columns = [["s"] * len(data), ordinals, [None] * len(data), [None] * len(data), data]
-        batch = pa.RecordBatch.from_arrays(
-            [pa.array(values, field.type) for values, field in zip(columns, CAPTURED, strict=True)], schema=CAPTURED
-        )
+        batch = captured.slice(start, size)
         for decoded in decode_batch(batch, {"s": timeline}):
             decoded.validate(full=True)
             assert decoded.schema == DECODED
@@ -164,3 +174,109 @@ def test_a_batch_knows_the_blocks_and_relations_that_began_before_it() -> None:
 def test_a_message_without_data_is_malformed() -> None:
     (row,) = decode_in_batches([None], 1)
     assert (row["kind"], row["error"]) == ("malformed", "no data")
+
+
+class Changing:
+    """Random changes of a relation, in streamed blocks and outside, with binary values and texts that are not UTF-8."""
+
+    VALUES = (
+        None,
+        UNCHANGED_TOAST,
+        b"\0",
+        "",
+        "a",
+        "abcd",
+        "abcdefgh",
+        "ä",
+        "\udcff",
+        "a€" * 9,
+        "\U0010ffff",
+        "x" * 300,
+    )
+    WEIGHTS = (3, 1, 1, 3, 9, 9, 9, 3, 1, 3, 3, 3)
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+
+    def stream(self, length: int) -> list[bytes | None]:
+        columns = tuple(Column(name, 25, key=self.random.random() < 0.5) for name in ("id", "", "naïve")[: self.size()])
+        of_blocks = Relation(1, "", "u", "f", columns[:-1], xid=7)
+        messages: list[AnyMessage] = [Relation(1, "public", "t", "d", columns), StreamStart(7, True)]
+        messages += [of_blocks] * self.random.randrange(2)
+        messages += [self.change(columns, 7) for _ in range(length)] + [StreamStop()]
+        messages += [self.change(columns, None) for _ in range(length)]
+        encoded = [encode(message) for message in messages]
+        return [self.damaged(data, encoded) if data[0] in b"IUD" else data for data in encoded]
+
+    def size(self) -> int:
+        return self.random.randrange(1, 4)
+
+    def change(self, columns: Sequence[Column], xid: int | None) -> AnyMessage:
+        old, new = (tuple(self.random.choices(self.VALUES, self.WEIGHTS, k=len(columns))) for _ in range(2))
+        letter: Literal["K", "O"] = self.random.choice(("K", "O"))
+        changes = Insert(1, new, xid), Update(1, new, None, None, xid), Update(1, new, old, letter, xid)
+        return self.random.choice((*changes, Delete(1, old, letter, xid)))
+
+    def damaged(self, data: bytes, others: Sequence[bytes]) -> bytes | None:
+        if self.random.random() < 0.7:
+            return data
+        return damaged(data, self.random, self.random.choice(others)) if self.random.random() < 0.9 else None
+
+
+@pytest.mark.parametrize("limit", [arrow._LARGEST, 300])
+def test_cut_columns_are_those_of_the_decoder(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The decoder, for which no change is plain, says what is expected."""
+    monkeypatch.setattr(arrow, "_LARGEST", limit)
+    cut = Counter[str]()
+    for seed in range(20):
+        stream = Changing(seed).stream(40)
+        size = Random(seed).choice((1, 7, 100))
+        with patch.object(batches, "cut_changes", lambda *_, **__: iter(())):
+            rows = decode_in_batches(stream, size)
+        with counting(cut):
+            assert decode_in_batches(stream, size) == rows
+            with in_python():
+                assert decode_in_batches(stream, size) == rows
+    assert len(cut) == 1 + (whole.COMPILED is not None)
+    assert len(set(cut.values())) == 1  # each implementation cuts the same messages
+    assert min(cut.values()) > 400
+
+
+@contextmanager
+def counting(cut: Counter[str]) -> Iterator[None]:
+    """Count the messages that each implementation cuts."""
+
+    def counted(messages: Messages, *arguments: Any, **options: Any) -> Iterator[Changes]:
+        for changes in cut_changes(messages, *arguments, **options):
+            cut["in Python" if whole.COMPILED is None else "in C"] += len(changes.places)
+            yield changes
+
+    with patch.object(batches, "cut_changes", counted):
+        yield
+
+
+@pytest.mark.skipif(whole.COMPILED is None, reason="python hatch_build.py compiles the module in C")
+def test_nothing_is_read_outside_of_the_data() -> None:
+    assert whole.COMPILED is not None
+    cut = whole.COMPILED.cut_changes
+    data = encode(Insert(1, ("a",)))
+    offsets, place = np.array([0, len(data)]), np.array([0])
+    rest = (b"id", np.array([2], np.int32), b"\1", False)
+    assert bytes(cut(offsets, data, place, *rest)[1]) == b"I"
+    for wrong in ([0, len(data) + 1], [-1, len(data)], [2, 1]):
+        with pytest.raises(ValueError, match="not within the data"):
+            cut(np.array(wrong), data, place, *rest)
+    for wrong in ([1], [-1], [2**62]):
+        with pytest.raises(IndexError):
+            cut(offsets, data, np.array(wrong), *rest)
+    for wrong in ([3], [-1], [0, 1], []):
+        with pytest.raises(ValueError, match="names of the columns"):
+            cut(offsets, data, place, b"id", np.array(wrong, np.int32), b"\1", False)
+    assert len(cut(offsets[:0], b"", place[:0], *rest)[0]) == 0
+
+
+def test_names_that_are_not_utf_8_are_readable() -> None:
+    relation = Relation(1, "\udcfe", "\udcff", "d", (Column("\udc80", 25, key=True),))
+    for value in ("a", b"a"):
+        *_, row = decode_in_batches([encode(relation), encode(Insert(1, (value,)))], 2)
+        assert (row["namespace"], row["name"], row["new"][0][0]) == ("\\xfe", "\\xff", "\\x80")

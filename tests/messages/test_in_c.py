@@ -97,7 +97,7 @@ def test_nothing_stays_behind() -> None:
 def test_readers_of_an_older_source_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "_readers.c"
     source.write_text("/* another one */")
-    monkeypatch.setattr(whole, "_SOURCE", source)
+    monkeypatch.setattr(whole, "_SOURCES", [source])
     with pytest.warns(UserWarning, match=r"_readers\.c has changed: python hatch_build\.py compiles it again"):
         assert whole._compiled() is None
 

@@ -162,7 +162,7 @@ def test_the_wheel_has_what_it_needs_and_no_tests(built: Built) -> None:
         "pubcheck/consumers.bz2",
         READERS_IN_C,
     } <= names
-    assert "pubcheck/stream/_readers.c" not in names
+    assert not any(name.endswith((".c", ".h")) for name in names)
     assert all(name.startswith(("pubcheck/", f"pubcheck-{__version__}.dist-info/")) for name in names)
     assert built.wheel.stat().st_size < 2_175_000
 
