@@ -6,10 +6,10 @@ from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from pubcheck.cli.spark import failures
 from pubcheck.config import ConfigError
 from pubcheck.discovery.repositories import find_repositories
 from pubcheck.spark.data_source import PubcheckDataSource
@@ -131,5 +131,5 @@ def test_columns_are_found_in_any_case_and_order(spark: SparkSession, tmp_path: 
     # Spark otherwise reads columns by their position in the first file.
     (tmp_path / "1.csv").write_text("repository,path,content\na,a.sql,SELECT 1;\n")
     (tmp_path / "2.csv").write_text("content,path,repository\nSELECT 1;,b.sql,b\n")
-    with pytest.raises(PySparkException, match="CSV header does not conform to the schema"):
+    with pytest.raises(failures(), match="CSV header does not conform to the schema"):
         TableInput(str(tmp_path), "csv", COLUMNS).size(spark, SMALL)

@@ -265,11 +265,14 @@ class Catalog(CatalogTables):
 
     def add_publication(self, row: Publication) -> None:
         self.add(row)
-        self.put_publication(row)
+        self._note_all_tables(row)
 
     def put_publication(self, row: Publication) -> None:
         """Store a publication that may now be for all tables, or no longer."""
         self.publications.put(row.oid, row)
+        self._note_all_tables(row)
+
+    def _note_all_tables(self, row: Publication) -> None:
         if row.all_tables:
             self.publications_for_all.put(row.oid, None)
         else:
