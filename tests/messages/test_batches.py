@@ -255,7 +255,7 @@ def counting(cut: Counter[str]) -> Iterator[None]:
         yield
 
 
-@pytest.mark.skipif(whole.COMPILED is None, reason="python hatch_build.py compiles the module in C")
+@pytest.mark.usefixtures("compiled")
 def test_nothing_is_read_outside_of_the_data() -> None:
     assert whole.COMPILED is not None
     cut = whole.COMPILED.cut_changes

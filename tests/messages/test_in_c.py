@@ -15,7 +15,7 @@ from tests.messages import generating
 from tests.messages.in_python import compare, decoder_in_python, outcome, recorded
 from tests.support.recorded_streams import FOLDER
 
-pytestmark = pytest.mark.skipif(whole.COMPILED is None, reason="python hatch_build.py compiles the readers in C")
+pytestmark = pytest.mark.usefixtures("compiled")
 NEW = b"I\0\0\0\1N"
 SPECIAL = {
     "empty": b"",
