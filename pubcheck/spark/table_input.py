@@ -103,7 +103,7 @@ class TableInput(RowsInput):
         return load(spark, self.source, self.format, self.options)
 
     def _resolved(self, table: DataFrame) -> TableColumns:
-        """Return the columns as the table spells them, which Spark may be told to distinguish by case."""
+        """Return the columns as the table spells them, by whose case Spark may distinguish them."""
         names: dict[str, str] = {}
         for role in ("repository", "path", "content", "commit"):
             name = getattr(self.columns, role)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "editors" / "vscode"
 PAGE = (ROOT / "docs" / "editors.md").read_text()
 SERVER = ["pubcheck", "server"]
+MISTAKE = ".squiggly-error"
 
 
 def snippet(heading: str, language: str) -> str:
@@ -145,10 +147,9 @@ def go_to(page: Page, place: str) -> None:
     page.keyboard.press("Enter")
 
 
-@pytest.mark.slow
-@pytest.mark.browser
-def test_the_editor_shows_findings_as_one_types(package: Path, tmp_path: Path, browser: Browser) -> None:
-    """In a file, and in a buffer that was never saved; a hover describes a publication, and a quick fix is applied."""
+@pytest.fixture
+def page(package: Path, tmp_path: Path, browser: Browser) -> Iterator[Page]:
+    """An editor with the extension, in which a schema with a mistake is opened and its finding is shown."""
     project = tmp_path / "project"
     project.mkdir()
     table = "CREATE TABLE orders (id bigint PRIMARY KEY, region text NOT NULL);\n"
@@ -157,35 +158,42 @@ def test_the_editor_shows_findings_as_one_types(package: Path, tmp_path: Path, b
     environment = {"PYTHONPATH": str(ROOT)}
     with (
         vscode.serving(package, options, tmp_path / "editor", environment) as address,
-        browser.new_context(viewport={"width": 1200, "height": 800}) as context,
+        browser.new_context(viewport={"width": 1400, "height": 900}) as context,
     ):
         page = context.new_page()
         page.set_default_timeout(30_000)
         page.goto(f"{address}?folder={project}")
         page.get_by_role("button", name="Yes, I trust the authors").click()
         page.get_by_role("treeitem", name="schema.sql").dblclick()
-        mistakes = page.locator(".squiggly-error")
-        mistakes.first.wait_for()
-        page.locator(".statusbar-item", has_text="pubcheck").first.wait_for()
-        go_to(page, "2:20")
-        page.keyboard.press("Control+K")
-        page.keyboard.press("Control+I")
-        page.locator(".monaco-hover", has_text="publication eu publishes INSERT, UPDATE, DELETE, TRUNCATE").wait_for()
-        page.keyboard.press("Escape")
-        go_to(page, "2:48")
-        page.keyboard.press("Control+.")
-        page.locator(".action-widget").get_by_text("Append CREATE UNIQUE INDEX").first.wait_for()
-        page.keyboard.press("Enter")
-        mistakes.first.wait_for(state="detached")
-        text = page.locator(".view-lines").inner_text().replace("\xa0", " ")
-        assert "REPLICA IDENTITY USING INDEX orders_identity;" in text
-        page.keyboard.press("F1")
-        page.keyboard.type("New Untitled Text File")
-        page.get_by_role("option", name="New Untitled Text File").first.wait_for()
-        page.keyboard.press("Enter")
-        page.get_by_role("tab", name="Untitled-1").wait_for()
-        page.keyboard.insert_text("CREATE PUBLICATION none FOR TABLES IN SCHEMA pg_catalog;")
-        mistakes.first.wait_for()
+        page.locator(MISTAKE).first.wait_for()
+        yield page
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_editor_shows_findings_as_one_types(page: Page) -> None:
+    """In a file, and in a buffer that was never saved; a hover describes a publication, and a quick fix is applied."""
+    mistakes = page.locator(MISTAKE)
+    page.locator(".statusbar-item", has_text="pubcheck").first.wait_for()
+    go_to(page, "2:20")
+    page.keyboard.press("Control+K")
+    page.keyboard.press("Control+I")
+    page.locator(".monaco-hover", has_text="publication eu publishes INSERT, UPDATE, DELETE, TRUNCATE").wait_for()
+    page.keyboard.press("Escape")
+    go_to(page, "2:48")
+    page.keyboard.press("Control+.")
+    page.locator(".action-widget").get_by_text("Append CREATE UNIQUE INDEX").first.wait_for()
+    page.keyboard.press("Enter")
+    mistakes.first.wait_for(state="detached")
+    text = page.locator(".view-lines").inner_text().replace("\xa0", " ")
+    assert "REPLICA IDENTITY USING INDEX orders_identity;" in text
+    page.keyboard.press("F1")
+    page.keyboard.type("New Untitled Text File")
+    page.get_by_role("option", name="New Untitled Text File").first.wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_role("tab", name="Untitled-1").wait_for()
+    page.keyboard.insert_text("CREATE PUBLICATION none FOR TABLES IN SCHEMA pg_catalog;")
+    mistakes.first.wait_for()
 
 
 def run_command(page: Page, title: str) -> None:
@@ -197,55 +205,39 @@ def run_command(page: Page, title: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_every_command_of_the_extension(package: Path, tmp_path: Path, browser: Browser) -> None:
+def test_every_command_of_the_extension(page: Page) -> None:
     """The rule at the cursor and one that is chosen, `explain` with the unsaved text, the restart and the output."""
-    project = tmp_path / "project"
-    project.mkdir()
-    table = "CREATE TABLE orders (id bigint PRIMARY KEY, region text NOT NULL);\n"
-    (project / "schema.sql").write_text(table + "CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'EU');\n")
-    options = {"pubcheck.interpreter": sys.executable}
-    environment = {"PYTHONPATH": str(ROOT)}
-    with (
-        vscode.serving(package, options, tmp_path / "editor", environment) as address,
-        browser.new_context(viewport={"width": 1400, "height": 900}) as context,
-    ):
-        page = context.new_page()
-        page.set_default_timeout(30_000)
-        page.goto(f"{address}?folder={project}")
-        page.get_by_role("button", name="Yes, I trust the authors").click()
-        page.get_by_role("treeitem", name="schema.sql").dblclick()
-        mistakes = page.locator(".squiggly-error")
-        mistakes.first.wait_for()
-        shown = page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+    mistakes = page.locator(MISTAKE)
+    shown = page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
 
-        run_command(page, "Restart Server")
-        mistakes.first.wait_for(state="detached")
-        mistakes.first.wait_for()
+    run_command(page, "Restart Server")
+    mistakes.first.wait_for(state="detached")
+    mistakes.first.wait_for()
 
-        run_command(page, "Show Output")
-        page.locator(".panel .output-view, .panel .composite.title", has_text="Output").first.wait_for()
-        page.get_by_role("tab", name="schema.sql").click()
+    run_command(page, "Show Output")
+    page.locator(".panel .output-view, .panel .composite.title", has_text="Output").first.wait_for()
+    page.get_by_role("tab", name="schema.sql").click()
 
-        go_to(page, "2:48")
-        run_command(page, "Show Rule Page")
-        page.get_by_role("tab", name="PUB301").wait_for()
-        shown.get_by_role("heading", name="What happens").wait_for()
-        page.keyboard.press("Control+F4")
+    go_to(page, "2:48")
+    run_command(page, "Show Rule Page")
+    page.get_by_role("tab", name="PUB301").wait_for()
+    shown.get_by_role("heading", name="What happens").wait_for()
+    page.keyboard.press("Control+F4")
 
-        page.get_by_role("tab", name="schema.sql").click()
-        go_to(page, "1:1")
-        run_command(page, "Show Rule Page")
-        listed = page.locator(".quick-input-list .monaco-list-row")
-        listed.filter(has_text="PUB001").wait_for()
-        page.keyboard.type("PUB404")
-        listed.filter(has_text="PUB404").wait_for()
-        page.keyboard.press("Enter")
-        page.get_by_role("tab", name="PUB404").wait_for()
-        page.keyboard.press("Control+F4")
+    page.get_by_role("tab", name="schema.sql").click()
+    go_to(page, "1:1")
+    run_command(page, "Show Rule Page")
+    listed = page.locator(".quick-input-list .monaco-list-row")
+    listed.filter(has_text="PUB001").wait_for()
+    page.keyboard.type("PUB404")
+    listed.filter(has_text="PUB404").wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_role("tab", name="PUB404").wait_for()
+    page.keyboard.press("Control+F4")
 
-        page.get_by_role("tab", name="schema.sql").click()
-        go_to(page, "3:1")
-        page.keyboard.insert_text("CREATE PUBLICATION not_saved FOR TABLE orders;")
-        run_command(page, "Explain This Schema")
-        page.get_by_role("tab", name="pubcheck explain").wait_for()
-        shown.locator("body").get_by_text("not_saved").locator("visible=true").first.wait_for()
+    page.get_by_role("tab", name="schema.sql").click()
+    go_to(page, "3:1")
+    page.keyboard.insert_text("CREATE PUBLICATION not_saved FOR TABLE orders;")
+    run_command(page, "Explain This Schema")
+    page.get_by_role("tab", name="pubcheck explain").wait_for()
+    shown.locator("body").get_by_text("not_saved").locator("visible=true").first.wait_for()
