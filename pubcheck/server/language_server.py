@@ -22,6 +22,7 @@ from pubcheck.server.analysis import Located, symbols
 from pubcheck.server.analyst import Analyst, Cancelled, Failed
 from pubcheck.server.convert import diagnostic_of, path_of, range_of, uri_of, workspace_edit
 from pubcheck.server.positions import changed as changed_text
+from pubcheck.server.protocol import Protocol
 from pubcheck.server.schedule import Schedule
 from pubcheck.server.workspace import Workspace
 
@@ -34,7 +35,7 @@ class Server(LanguageServer):
     """The state of one client: its open files, and the findings last shown for each of them."""
 
     def __init__(self) -> None:
-        super().__init__("pubcheck", __version__)
+        super().__init__("pubcheck", __version__, protocol_cls=Protocol)
         self.files = Workspace()
         self.analyst = Analyst(_PATIENCE)
         self.schedule = Schedule(self.lint, self.analyst.cancel_findings)

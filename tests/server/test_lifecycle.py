@@ -63,6 +63,33 @@ def test_a_server_ends_with_its_client(tmp_path: Path) -> None:
         until(all_are_dead, children)
 
 
+def test_every_request_is_answered() -> None:
+    """Also one whose parameters are not those of its method, or that comes after `shutdown`."""
+    arguments = [sys.executable, "-m", "pubcheck", "server"]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for message in (
+            request(1, "initialize", capabilities={}),
+            notification("initialized"),
+            request(2, "textDocument/hover", textDocument={"uri": 7}, position="here"),
+            request(3, "textDocument/hover"),
+            notification("textDocument/didOpen", textDocument=[]),
+            request(4, "pubcheck/unknown"),
+            request(5, "shutdown"),
+            request(
+                6, "textDocument/hover", textDocument={"uri": "file:///a.sql"}, position={"line": 0, "character": 0}
+            ),
+            notification("exit"),
+        ):
+            write(process, message)
+        answers: dict[int, Any] = {}
+        while len(answers) < 6:
+            message = read(process)
+            if "id" in message:
+                answers[message["id"]] = message.get("error", {}).get("code")
+    # The codes of JSON-RPC: invalid parameters, unknown method, invalid request.
+    assert answers == {1: None, 2: -32602, 3: -32602, 4: -32601, 5: None, 6: -32600}
+
+
 def until(holds: Callable[[list[int]], bool], processes: list[int]) -> None:
     """Wait until something holds of processes."""
     deadline = time.monotonic() + 30
