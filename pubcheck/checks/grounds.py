@@ -11,7 +11,7 @@ from pubcheck.diagnostics import Assumption, Span
 from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation, Role
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.basis import Basis
+from pubcheck.postgres.session.statement_context import Basis
 from pubcheck.statement_index import Statements
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from pubcheck.postgres.plpgsql.declarations import first_refusal
 from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.process_utility import MAY_BE_REFUSED
-from pubcheck.postgres.session.basis import Basis
+from pubcheck.postgres.session.statement_context import Basis
 from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
 from pubcheck.rulebook import RULES, finder

@@ -34,7 +34,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.basis import Basis
+from pubcheck.postgres.session.statement_context import Basis
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
 

@@ -1,10 +1,14 @@
-"""Walks over parse trees; iterative, because trees are as deep as their authors' patience."""
+"""Reading parse trees: walks, which are iterative because trees are as deep as their authors' patience; the values of
+options; the functions that the grammar spells without parentheses; the name that an expression gives its column.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from pubcheck.postgres.identifiers import ascii_lower
+from pubcheck.postgres.oids import DATE, NAME, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ
 from pubcheck.postgres.parse import Node
 
 
@@ -172,3 +176,132 @@ def range_var(parts: list[str]) -> Node:
     if len(parts) > 2:
         rv["catalogname"] = parts[-3]
     return rv
+
+
+def value_text(arg: Node | None) -> str:
+    """A definition's value as text (defGetString); "" of one without."""
+    if not arg:
+        return ""
+    ((kind, body),) = arg.items()
+    if kind == "String":
+        return str(body.get("sval", ""))
+    if kind == "Integer":
+        return str(body.get("ival", 0))
+    if kind == "Float":
+        return str(body["fval"])
+    if kind == "Boolean":
+        return "true" if body.get("boolval") else "false"
+    if kind == "TypeName":
+        return _type_name(body)
+    if kind == "List":
+        return ".".join(item.get("String", {}).get("sval", "*") for item in body.get("items", ()))
+    return "*"
+
+
+def _type_name(body: Node) -> str:
+    """TypeNameToString."""
+    text = ".".join(part["String"]["sval"] for part in body["names"])
+    if body.get("pct_type"):
+        text += "%TYPE"
+    if "arrayBounds" in body:
+        text += "[]"
+    return text
+
+
+def truth(arg: Node | None) -> bool | None:
+    """A definition's value as a Boolean: nothing, 0 or 1, or one of four words; None of any other (defGetBoolean)."""
+    if not arg:
+        return True
+    if "Integer" in arg:
+        return {0: False, 1: True}.get(arg["Integer"].get("ival", 0))
+    return {"true": True, "on": True, "false": False, "off": False}.get(ascii_lower(value_text(arg)))
+
+
+def is_true(definitions: Mapping[str, Node], name: str) -> bool:
+    """Return whether a definition is there and true (defGetBoolean); one without a value is."""
+    return name in definitions and truth(definitions[name]) is True
+
+
+_TYPES = {
+    "CURRENT_DATE": DATE,
+    "CURRENT_TIME": TIMETZ,
+    "CURRENT_TIMESTAMP": TIMESTAMPTZ,
+    "LOCALTIME": TIME,
+    "LOCALTIMESTAMP": TIMESTAMP,
+}
+
+
+def value_function_name(op: str) -> str:
+    """The function that the ``op`` of a SQLValueFunction means, with a precision or without."""
+    return op.removeprefix("SVFOP_").removesuffix("_N")
+
+
+def value_function_type(op: str) -> int:
+    """Its type; all but the times are names: of roles, the database, the schema."""
+    return _TYPES.get(value_function_name(op), NAME)
+
+
+def figure_name(node: Node | None) -> tuple[str, int]:
+    """(name, strength) of an expression as a column name (parse_target.c: FigureColnameInternal)."""
+    if not node:
+        return "", 0
+    ((kind, body),) = node.items()
+    if kind == "ColumnRef":
+        names = [field["String"]["sval"] for field in body["fields"] if "String" in field]
+        return (names[-1], 2) if names else ("", 0)
+    if kind == "A_Indirection":
+        names = [part["String"]["sval"] for part in body.get("indirection", ()) if "String" in part]
+        return (names[-1], 2) if names else figure_name(body.get("arg"))
+    if kind == "FuncCall":
+        return body["funcname"][-1]["String"]["sval"], 2
+    if kind == "A_Expr" and body.get("kind") == "AEXPR_NULLIF":
+        return "nullif", 2
+    if kind == "TypeCast":
+        name, strength = figure_name(body.get("arg"))
+        return (name, strength) if strength > 1 else (body["typeName"]["names"][-1]["String"]["sval"], 1)
+    if kind == "CollateClause":
+        return figure_name(body.get("arg"))
+    if kind == "CaseExpr":
+        name, strength = figure_name(body.get("defresult"))
+        return (name, strength) if strength > 1 else ("case", 1)
+    if kind == "SubLink":
+        return _sublink_name(body)
+    if kind == "MinMaxExpr":
+        return ("greatest" if body["op"] == "IS_GREATEST" else "least"), 2
+    if kind == "SQLValueFunction":
+        return value_function_name(body["op"]).lower(), 2
+    return _FIXED.get(kind, ("", 0))
+
+
+_FIXED = {
+    "A_ArrayExpr": ("array", 2),
+    "RowExpr": ("row", 2),
+    "CoalesceExpr": ("coalesce", 2),
+    "GroupingFunc": ("grouping", 2),
+    "XmlSerialize": ("xmlserialize", 2),
+    "JsonObjectConstructor": ("json_object", 2),
+    "JsonArrayConstructor": ("json_array", 2),
+    "JsonArrayQueryConstructor": ("json_array", 2),
+    "JsonObjectAgg": ("json_objectagg", 2),
+    "JsonArrayAgg": ("json_arrayagg", 2),
+    "JsonParseExpr": ("json", 2),
+    "JsonScalarExpr": ("json_scalar", 2),
+    "JsonSerializeExpr": ("json_serialize", 2),
+    "MergeSupportFunc": ("merge_action", 2),
+}
+
+
+def _sublink_name(body: Node) -> tuple[str, int]:
+    kind = body.get("subLinkType")
+    if kind == "EXISTS_SUBLINK":
+        return "exists", 2
+    if kind == "ARRAY_SUBLINK":
+        return "array", 2
+    if kind == "EXPR_SUBLINK":
+        targets = body.get("subselect", {}).get("SelectStmt", {}).get("targetList", ())
+        if targets:
+            target = targets[0].get("ResTarget", {})
+            if "name" in target:
+                return target["name"], 2
+            return figure_name(target.get("val"))
+    return "", 0

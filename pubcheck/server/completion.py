@@ -12,8 +12,8 @@ from msgspec import Struct
 from pubcheck.consumers import NAMES
 from pubcheck.engine.replay import Replay
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.catalog.constants import INFORMATION_SCHEMA, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.server.names import Word, words_of
 

@@ -23,7 +23,7 @@ from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.replication.result_relations import members
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.basis import Basis
+from pubcheck.postgres.session.statement_context import Basis
 from pubcheck.source import Source
 from tests.differential.scripts import DATABASE, MADE, ROLES
 from tests.support.servers import Answer, Server, execute

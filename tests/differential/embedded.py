@@ -24,7 +24,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.basis import Basis
+from pubcheck.postgres.session.statement_context import Basis
 from pubcheck.source import Source
 from tests.differential.blocks import Blocks
 from tests.differential.state import QUERY, shown

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pubcheck.live import records
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog import AUTO, CAST, COLLATION, INTERNAL, NORMAL, OPERATOR, OTHER, PROC, TYPE
-from pubcheck.postgres.catalog.enum_labels import EnumLabels
-from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import Cast, Collation, Operator, OtherObject, Type
+from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES, EnumLabels, OperatorClass
 from pubcheck.postgres.session.syscache import depends_on_build
 
 

@@ -20,8 +20,8 @@ from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.oids import BIT, BOOL, INT4, INT8, NAME, NUMERIC
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names as names_of
+from pubcheck.postgres.parse_tree import value_function_name, value_function_type
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
-from pubcheck.postgres.sql_value_functions import name_of, type_of
 
 _INTEGER = lazy_compile(r"[+-]?(?:[0-9][0-9_]*|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)")
 _DECIMAL = lazy_compile(r"([+-]?)0*([0-9]*)")
@@ -77,7 +77,7 @@ def value_function(p: ParseState, body: Node) -> Expr:
     """Analyse CURRENT_DATE, LOCALTIME(2), CURRENT_USER and similar."""
     op: str = body["op"]
     typmod: int = body.get("typmod", 0 if op.endswith("_N") else -1)
-    oid = type_of(op)
+    oid = value_function_type(op)
     return Expr(
         "SQLValueFunction",
         oid,
@@ -85,7 +85,7 @@ def value_function(p: ParseState, body: Node) -> Expr:
         body.get("location", -1),
         typmod=min(typmod, _MAX_PRECISION),
         collation=NAME_COLLATION if oid == NAME else 0,
-        value=name_of(op),
+        value=value_function_name(op),
     )
 
 
@@ -240,7 +240,7 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
         "JsonArrayAgg": "json:array_aggregate",
         "JsonArrayConstructor": "json:array_constructor",
         "JsonArrayQueryConstructor": "sublinks:json_array_query",
-        "JsonFuncExpr": "jsonpath:query_function",
+        "JsonFuncExpr": "json:query_function",
         "JsonIsPredicate": "json:is_json",
         "JsonObjectAgg": "json:object_aggregate",
         "JsonObjectConstructor": "json:object_constructor",
@@ -249,11 +249,11 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
         "JsonSerializeExpr": "json:serialize",
         "MergeSupportFunc": "calls:merge_action",
         "MinMaxExpr": "comparisons:greatest_or_least",
-        "RowExpr": "row_expr:row",
+        "RowExpr": "comparisons:row",
         "SubLink": "sublinks:sublink",
         "TypeCast": "casts:cast",
-        "XmlExpr": "xml:xml_expression",
-        "XmlSerialize": "xml:serialize",
+        "XmlExpr": "calls:xml_expression",
+        "XmlSerialize": "calls:serialize",
     },
     loaded={
         "A_Const": constant,
@@ -283,7 +283,7 @@ _SPECIAL: Deferred[str, Handler] = Deferred(
         "AEXPR_OP_ALL": "comparisons:any_or_all",
         "AEXPR_OP_ANY": "comparisons:any_or_all",
         "row and query": "sublinks:row_operator",
-        "rows": "row_expr:row_operator",
+        "rows": "comparisons:row_operator",
     },
 )
 """Handlers of A_Exprs that are not plain operators, by their kind, and of those that compare rows."""

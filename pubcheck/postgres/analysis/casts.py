@@ -8,8 +8,7 @@ from pubcheck.postgres.analysis.coerce import (
     select_common_type,
     select_common_typmod,
 )
-from pubcheck.postgres.analysis.locations import expr_location
-from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.parse_state import ParseState, expr_location
 from pubcheck.postgres.errors import NO_CAST, NO_SCHEMA, ServerError, Unknowable
 from pubcheck.postgres.oids import INT2VECTOR, OIDVECTOR
 from pubcheck.postgres.parse import Node

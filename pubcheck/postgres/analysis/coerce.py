@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pubcheck.postgres import input, oids
-from pubcheck.postgres.analysis.locations import expr_location
-from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.parse_state import ParseState, expr_location
 from pubcheck.postgres.analysis.pathways import (
     _ANYTHING,
     _NONE,

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.postgres.analysis.locations import expr_location
-from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.parse_state import ParseState, expr_location
 from pubcheck.postgres.primnodes import Expr
 
 _NONE, _IMPLICIT, _CONFLICT, _EXPLICIT = range(4)

@@ -9,17 +9,16 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.analysis.casts import type_and_typmod
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean
-from pubcheck.postgres.analysis.figure_names import figure_name
-from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.analysis.operators import find_operator
+from pubcheck.postgres.analysis.parse_state import expr_location
 from pubcheck.postgres.analysis.pathways import common_type, is_complex
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import TYPES_UNMATCHED, ServerError, Unknowable
 from pubcheck.postgres.oids import INT8, POLYMORPHIC, RECORD, TEXT
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import strings
+from pubcheck.postgres.parse_tree import figure_name, strings
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
 
 Joined = tuple[list[Item], list[Output] | None, Any]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis import lookup_failures
+from pubcheck.postgres.analysis import candidates
 from pubcheck.postgres.analysis.candidates import Candidate, function_candidates, matching, select
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type
 from pubcheck.postgres.analysis.columns import relation_column
-from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.namespace_items import Nested
 from pubcheck.postgres.analysis.operators import coerce_arguments
-from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.parse_state import ParseState, expr_location
 from pubcheck.postgres.analysis.pathways import find_pathway, is_complex
 from pubcheck.postgres.analysis.polymorphic import resolve
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
@@ -108,7 +107,7 @@ def _not_one(
 ) -> ServerError:
     """Return the error for a call that no function fits, or "many" do."""
     if detail == "many":
-        reason = lookup_failures.ambiguous(p, "function")
+        reason = candidates.ambiguous(p, "function")
         message = "function {signature} is not unique"
         return p.error(
             "42725",
@@ -120,9 +119,9 @@ def _not_one(
             signature=str(signature),
         )
     if detail == "misplaced":
-        reason = lookup_failures.misplaced_variadic(p)
+        reason = candidates.misplaced_variadic(p)
     else:
-        reason = lookup_failures.no_function(p, names, len(types), argument_names, call)
+        reason = candidates.no_function(p, names, len(types), argument_names, call)
     exists = bool(p.cache.procs(names))
     return p.missing(NO_FUNCTION, "no-function", str(signature), location, types, exists=exists, reason=reason)
 
@@ -311,14 +310,14 @@ def _build_call(
         if type(p) is ParseState:
             sqlstate, construct = ("42P20", "window functions") if over else ("42803", "aggregate functions")
             raise p.error(sqlstate, OUT_OF_PLACE, location, "out-of-place", what=construct, clause=p.clause)
-        from pubcheck.postgres.analysis import aggregates
+        from pubcheck.postgres.analysis import grouping
 
         assert isinstance(p, Nested)
         expr = Expr("WindowFunc" if over else "Aggref", result, args, location, functions=(proc.oid,))
         if over:
             expr.value = (call["over"], None, bool(call.get("ignore_nulls")))
-            return aggregates.place_window(p, expr, call["over"])
-        expr = aggregates.place_aggregate(p, expr, other_arguments)
+            return grouping.place_window(p, expr, call["over"])
+        expr = grouping.place_aggregate(p, expr, other_arguments)
         sorting = tuple(zip(other_arguments, call.get("agg_order", ()), strict=False))
         if sorting or call.get("agg_distinct"):
             expr.value = (*expr.value, None, sorting, bool(call.get("agg_distinct")))
@@ -360,8 +359,7 @@ def _check_aggregation(
 
 def _sort(p: ParseState, args: list[Expr], call: Node) -> list[Expr]:
     """Check that the sort and DISTINCT keys of an aggregate have an order (transformAggregateCall)."""
-    from pubcheck.postgres.analysis.aggregates import equal_trees
-    from pubcheck.postgres.analysis.sort_group import order
+    from pubcheck.postgres.analysis.grouping import equal_trees, order
 
     keys: list[Expr] = []
     for item in () if call.get("agg_within_group") else call.get("agg_order", ()):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis import lookup_failures
-from pubcheck.postgres.analysis.candidates import Candidate, matching, select
+from pubcheck.postgres.analysis.candidates import Candidate, ambiguous, matching, no_operator, select
 from pubcheck.postgres.analysis.coerce import coerce_type
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.polymorphic import resolve
@@ -37,11 +36,11 @@ def choose_operator(
             location,
             types,
             exists=bool(offered),
-            reason=lookup_failures.no_operator(p, names, not left, visible=bool(offered)),
+            reason=no_operator(p, names, not left, visible=bool(offered)),
         )
     chosen = candidates[0] if len(candidates) == 1 else select(p, types, candidates)
     if chosen is None:
-        detail, hint = lookup_failures.ambiguous(p, "operator")
+        detail, hint = ambiguous(p, "operator")
         raise p.error(
             "42725",
             "operator is not unique: {signature}",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pubcheck.postgres.analysis.aggregates import check_grouping
 from pubcheck.postgres.analysis.coerce import (
     coerce_to_boolean,
     coerce_to_common_type,
@@ -17,16 +16,14 @@ from pubcheck.postgres.analysis.coerce import (
 )
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.columns import column_var
-from pubcheck.postgres.analysis.figure_names import figure_name
 from pubcheck.postgres.analysis.from_clause import from_clause, renamed
-from pubcheck.postgres.analysis.locations import expr_location
+from pubcheck.postgres.analysis.grouping import Target, check_grouping, distinct, group, limit, sort, windows
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output, WorkingTable, item_named, outside
-from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.analysis.sort_group import Target, distinct, group, limit, sort, windows
+from pubcheck.postgres.analysis.parse_state import ParseState, expr_location
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import strings, walk
+from pubcheck.postgres.parse_tree import figure_name, strings, walk
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from pubcheck.postgres.analysis.comparisons import compare_rows
 from pubcheck.postgres.analysis.json import returning
-from pubcheck.postgres.analysis.locations import node_location
 from pubcheck.postgres.analysis.namespace_items import Nested, Output
-from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.analysis.row_expr import compare_rows
+from pubcheck.postgres.analysis.parse_state import ParseState, node_location
+from pubcheck.postgres.analysis.row_filter import DETAILS, MESSAGE
 from pubcheck.postgres.analysis.select import analyze_query
-from pubcheck.postgres.analysis.simple_filter import DETAILS, MESSAGE
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.oids import BOOL, JSON, JSONB
 from pubcheck.postgres.parse import Node

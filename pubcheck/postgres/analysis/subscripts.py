@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type, coerce_type
 from pubcheck.postgres.analysis.functions import column_of
-from pubcheck.postgres.analysis.locations import expr_location, node_location
-from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.parse_state import ParseState, expr_location, node_location
 from pubcheck.postgres.analysis.pathways import can_coerce, is_complex
 from pubcheck.postgres.errors import NO_QUALIFIED_COLUMN, ServerError, Unknowable
 from pubcheck.postgres.oids import INT2, INT2VECTOR, INT4, JSONB, OID, OIDVECTOR, RECORD, TEXT

@@ -7,7 +7,21 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog.constants import (
+from pubcheck.postgres.catalog.journaled_dict import Heap
+from pubcheck.postgres.catalog.rows import (
+    Constraint,
+    Index,
+    Namespace,
+    Operator,
+    OtherObject,
+    Publication,
+    PublicationRel,
+    Relation,
+    Role,
+    Subscription,
+    Type,
+)
+from pubcheck.postgres.catalog.tables import (
     AUTO,
     CAST,
     COLLATION,
@@ -33,30 +47,18 @@ from pubcheck.postgres.catalog.constants import (
     PUBLICATION_EXCLUSION,
     PUBLICATION_NAMESPACE,
     PUBLICATION_REL,
+    REGISTERS,
     RELATION,
     ROLE,
+    ROWS,
     SUPERUSER,
     TEMPORARY,
     TYPE,
+    CatalogTables,
     Object,
+    Registered,
 )
-from pubcheck.postgres.catalog.journaled_dict import Heap
-from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES
-from pubcheck.postgres.catalog.registers import REGISTERS, ROWS, Registered
-from pubcheck.postgres.catalog.rows import (
-    Constraint,
-    Index,
-    Namespace,
-    Operator,
-    OtherObject,
-    Publication,
-    PublicationRel,
-    Relation,
-    Role,
-    Subscription,
-    Type,
-)
-from pubcheck.postgres.catalog.tables import CatalogTables
+from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES
 
 __all__ = [
     "AUTO",

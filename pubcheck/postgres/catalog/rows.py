@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.postgres.catalog.enum_labels import EnumLabels
+from pubcheck.postgres.catalog.value_order import EnumLabels
 
 # gc=False: rows refer to no row, so that they can be in no cycle, and the collector need not look at 100,000 of them.
 

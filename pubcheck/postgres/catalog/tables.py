@@ -1,8 +1,12 @@
-"""The tables of PostgreSQL's system catalogs, the dependencies between objects, and common queries."""
+"""The tables of PostgreSQL's system catalogs: the oids that every server has, where objects are entered, the
+dependencies between objects, and common queries.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pubcheck.postgres.catalog.journaled_dict import Heap, Journal, Multimap, NameHeap
 from pubcheck.postgres.catalog.reasons import Reasons
@@ -30,19 +34,96 @@ from pubcheck.postgres.versions import BY_NUMBER, Major
 if TYPE_CHECKING:
     from pubcheck.postgres.catalog.routines import Routine
 
-from pubcheck.postgres.catalog.constants import (
-    CONSTRAINT,
-    FIRST_NORMAL_OID,
-    INTERNAL,
-    NAMESPACE,
-    OTHER,
-    PUBLIC,
-    RELATION,
-    SUPERUSER,
-    TEMPORARY,
-    TYPE,
-    Object,
-)
+
+FIRST_NORMAL_OID = 16384
+"""FirstNormalObjectId (access/transam.h): objects created by initdb have lower oids."""
+FIRST_UNPINNED = 12000
+"""FirstUnpinnedObjectId: a relation below is a system catalog, and nothing below can be dropped."""
+FIRST_GENERATED = 10000
+"""FirstGenbkiObjectId: from here on initdb's oids differ between majors (those of information_schema among them)."""
+
+PG_CATALOG, PG_TOAST, PUBLIC, INFORMATION_SCHEMA = 11, 99, 2200, 12000
+TEMPORARY = 16000
+"""The session's own temporary schema; its real number differs from session to session."""
+
+SUPERUSER = 10
+DATABASE_OWNER = 6171
+"""BOOTSTRAP_SUPERUSERID and pg_database_owner, who owns the schema public."""
+
+# Classes of objects in dependencies; one letter each.
+RELATION, TYPE, PROC, OPERATOR, CAST, COLLATION, CONSTRAINT = "r", "t", "f", "o", "k", "l", "c"
+NAMESPACE, PUBLICATION, PUBLICATION_REL, PUBLICATION_NAMESPACE, DEFAULT, OTHER, ROLE = "n", "p", "m", "s", "d", "x", "u"
+PUBLICATION_EXCLUSION = "e"
+
+NORMAL, AUTO, INTERNAL, PARTITION, EXTENSION = "n", "a", "i", "P", "e"
+"""pg_depend.deptype."""
+
+Object = tuple[str, int, int]
+"""(class, oid, column number or 0): pg_depend's classid, objid, objsubid."""
+
+
+_InSchema = Collation | Operator | OtherObject | Proc | Type
+_OfPublication = PublicationExclusion | PublicationNamespace | PublicationRel
+Registered = _InSchema | _OfPublication | Cast | Namespace | Publication | Role
+Key = Callable[[Any], Any]
+
+
+class Register(NamedTuple):
+    """Where the objects of a class are entered.
+
+    ``rows`` and ``names`` are tables of the catalog, ``key`` gives an object's key in the latter. ``groups`` are tables
+    of several objects by a key, ``parts`` the objects that it belongs to, by their class and its field. ``noted``: the
+    keys that the unit itself took away are kept.
+    """
+
+    kind: str
+    rows: str
+    names: str = ""
+    key: Key = attrgetter("name")
+    groups: tuple[tuple[str, Key], ...] = ()
+    parts: tuple[tuple[str, str], ...] = ()
+    noted: bool = False
+
+    def gone(self, row: Registered) -> tuple[Any, ...]:
+        """Return the object's key in ``Catalog.gone``."""
+        key = self.key(row)
+        return (self.kind, *key) if isinstance(key, tuple) else (self.kind, 0, key)
+
+
+_QUALIFIED = attrgetter("namespace", "name")
+
+
+def _of_publication(kind: str, rows: str, names: str, member: tuple[str, str], groups: tuple[str, str]) -> Register:
+    """Return the register of what belongs to a publication and to something else, a (class, field)."""
+    fields = ("publication", member[1])
+    keys = tuple((group, attrgetter(field)) for group, field in zip(groups, fields, strict=True))
+    parts = ((PUBLICATION, "publication"), member)
+    return Register(kind, rows, names, attrgetter(*fields), keys, parts, noted=kind != PUBLICATION_EXCLUSION)
+
+
+_TABLE, _SCHEMA = (RELATION, "relation"), (NAMESPACE, "namespace")
+_EXCLUSION, _MEMBER, _MEMBER_SCHEMA = PUBLICATION_EXCLUSION, PUBLICATION_REL, PUBLICATION_NAMESPACE
+REGISTERS: dict[type, Register] = {
+    Cast: Register(CAST, "casts"),
+    Collation: Register(COLLATION, "collations", "collation_names", _QUALIFIED),
+    Namespace: Register(NAMESPACE, "namespaces", "namespace_names", noted=True),
+    Operator: Register(OPERATOR, "operators", groups=(("operator_names", _QUALIFIED),)),
+    OtherObject: Register(OTHER, "others", "other_names", attrgetter("kind", "namespace", "name")),
+    Proc: Register(PROC, "procs", groups=(("proc_names", _QUALIFIED),)),
+    Publication: Register(PUBLICATION, "publications", "publication_names", noted=True),
+    PublicationExclusion: _of_publication(
+        _EXCLUSION, "publication_exclusions", "exclusions", _TABLE, ("exclusions_of", "excluded_from")
+    ),
+    PublicationNamespace: _of_publication(
+        _MEMBER_SCHEMA, "publication_namespaces", "schema_members", _SCHEMA, ("schemas_of", "schema_publications")
+    ),
+    PublicationRel: _of_publication(_MEMBER, "publication_rels", "members", _TABLE, ("members_of", "memberships")),
+    Role: Register(ROLE, "roles", "role_names", noted=True),
+    Type: Register(TYPE, "types", "type_names", _QUALIFIED, noted=True),
+}
+ROWS = {RELATION: "relations", CONSTRAINT: "constraints"}
+ROWS |= {register.kind: register.rows for register in REGISTERS.values()}
+"""The tables by the class of their objects. A default has no row of its own."""
 
 
 class CatalogTables:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.basis import Basis
+from pubcheck.postgres.session.statement_context import Basis
 
 
 @contextmanager

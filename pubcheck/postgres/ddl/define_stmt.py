@@ -11,11 +11,10 @@ from pubcheck.postgres.ddl.functions import element_of, enter_proc, type_of
 from pubcheck.postgres.ddl.object_address import OTHER_KINDS, function_with, operator_with, procs_named
 from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION, named_collation
 from pubcheck.postgres.ddl.types.base import create_base
-from pubcheck.postgres.def_elem import is_true, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BOOL, POLYMORPHIC
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import names
+from pubcheck.postgres.parse_tree import is_true, names, value_text
 from pubcheck.postgres.session import Session
 
 

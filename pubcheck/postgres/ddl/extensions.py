@@ -21,8 +21,8 @@ from pubcheck.postgres.catalog import (
     Catalog,
     Object,
 )
-from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import Cast, Column, Operator, OtherObject, Proc, Relation, Type
+from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.ddl.object_address import find_object
 from pubcheck.postgres.ddl.types import free_type_name
 from pubcheck.postgres.errors import ServerError

@@ -99,6 +99,6 @@ def index_column_names(elements: Iterable[Node]) -> list[str]:
 
 def expression_name(node: Node | None) -> str:
     """Return the name of an expression index's column (FigureIndexColname; "expr" if nothing fits)."""
-    from pubcheck.postgres.analysis.figure_names import figure_name
+    from pubcheck.postgres.parse_tree import figure_name
 
     return figure_name(node)[0] or "expr"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, OPERATOR, OTHER, PROC, TYPE
-from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import OtherObject
+from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.object_address import (
     all_objects_known,

@@ -18,8 +18,7 @@ from pubcheck.postgres.identifiers import split_identifiers
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, uncast
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.connection import DEFAULT_PATH, READ_ONLY
-from pubcheck.postgres.session.privileges import MISSING_ROLE
+from pubcheck.postgres.session.connection import DEFAULT_PATH, MISSING_ROLE, READ_ONLY
 
 _READ_ONLY = (READ_ONLY, "default_transaction_read_only")
 _FOLLOWED = frozenset(("search_path", "role", "session_authorization"))

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from pubcheck.postgres.ddl.object_address import all_objects_known
-from pubcheck.postgres.def_elem import truth, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import ascii_lower
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import truth, value_text
 from pubcheck.postgres.session import Session
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.def_elem import truth, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import ascii_lower
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import truth, value_text
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.versions import Major
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.catalog.enum_labels import EnumLabels
-from pubcheck.postgres.datum import Array
+from pubcheck.postgres.catalog.value_order import EnumLabels
+from pubcheck.postgres.datum import Array, multirange_order, range_order
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.values import Context, Order
-from pubcheck.postgres.range_order import multirange_order, range_order
 
 if TYPE_CHECKING:
     from pubcheck.postgres.session.syscache import SysCache

@@ -9,21 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
-from pubcheck.postgres.datum import Range
+from pubcheck.postgres.datum import Range, bound_order, high, low, multirange_order, range_order, touch
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import Order, evaluation_error
 from pubcheck.postgres.input.ranges import canonical
-from pubcheck.postgres.range_order import (
-    bound_order,
-    high,
-    low,
-    multirange_order,
-    range_order,
-    touch,
-)
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}

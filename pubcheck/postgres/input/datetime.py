@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 import re
 
-from pubcheck.postgres.datum import DAY_LENGTH
+from pubcheck.postgres.datum import DAY_LENGTH, POSTGRES_EPOCH, UNIX_EPOCH, julian_day, month_length, valid_julian
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, input_error
 from pubcheck.postgres.input.datetime_fields import Fault, out_of_range, refusal, split
-from pubcheck.postgres.input.julian import POSTGRES_EPOCH, UNIX_EPOCH, julian_day, month_length, valid_julian
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from time import time_ns
 
-from pubcheck.postgres.datum import DAY_LENGTH
+from pubcheck.postgres.datum import DAY_LENGTH, calendar, julian_day, month_length
 from pubcheck.postgres.input import zones
 from pubcheck.postgres.input.datetime_fields import (
     DATE,
@@ -30,7 +30,6 @@ from pubcheck.postgres.input.datetime_fields import (
     microseconds,
     time_of_day,
 )
-from pubcheck.postgres.input.julian import calendar, julian_day, month_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
-from pubcheck.postgres.datum import Array, Range
+from pubcheck.postgres.datum import Array, Range, normalised
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import END_DAY, SPACE, input_error
 from pubcheck.postgres.input.composite import bounded, malformed
 from pubcheck.postgres.input.dispatch import InputContext
-from pubcheck.postgres.range_order import normalised
 
 _DISCRETE = {3904: ("integer", 1 << 31), 3926: ("bigint", 1 << 63)}
 _DATE_RANGE = 3912

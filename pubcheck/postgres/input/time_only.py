@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.datum import DAY_LENGTH
+from pubcheck.postgres.datum import DAY_LENGTH, calendar
 from pubcheck.postgres.input.datetime_decode import Moment, now
 from pubcheck.postgres.input.datetime_fields import DATE, TIME, Fault, Field, clock
-from pubcheck.postgres.input.julian import calendar
 
 
 class TimeOfDay(Moment):

@@ -10,9 +10,19 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import read_int4
-from pubcheck.postgres.oids import BIT, INTERVAL, NUMERIC, VARBIT
+from pubcheck.postgres.oids import (
+    BIT,
+    CLOCKS,
+    FULL_PRECISION,
+    FULL_RANGE,
+    HEADER,
+    INTERVAL,
+    INTERVAL_FIELDS,
+    LENGTHS,
+    NUMERIC,
+    VARBIT,
+)
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.typmod_text import CLOCKS, FULL_PRECISION, FULL_RANGE, HEADER, INTERVAL_FIELDS, LENGTHS
 
 _GREATEST_LENGTH = 10485760
 _GREATEST_PRECISION, _GREATEST_SCALE = 1000, 1000

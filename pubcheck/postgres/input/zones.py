@@ -12,9 +12,9 @@ from functools import cache
 from typing import NamedTuple
 
 from pubcheck.postgres.builtins import objects
+from pubcheck.postgres.datum import valid_julian
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.datetime_fields import Fault, leading_integer
-from pubcheck.postgres.input.julian import valid_julian
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pubcheck.postgres.datum import DAY_LENGTH
-from pubcheck.postgres.input.julian import POSTGRES_EPOCH, calendar
+from pubcheck.postgres.datum import DAY_LENGTH, POSTGRES_EPOCH, calendar
 from pubcheck.postgres.output.dispatch import OutputContext, Sender, TypeOutput, Writer, fixed, packed
 
 _SECOND = 1_000_000

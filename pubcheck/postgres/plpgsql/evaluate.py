@@ -13,7 +13,7 @@ from pubcheck.postgres.catalog import NAMESPACE, PG_CATALOG
 from pubcheck.postgres.ddl.object_descriptions import relation_name
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
-from pubcheck.postgres.parse_tree import names
+from pubcheck.postgres.parse_tree import names, value_function_name
 from pubcheck.postgres.plpgsql.functions import FUNCTIONS, is_number
 from pubcheck.postgres.plpgsql.operators import MATCHERS, OPERATORS
 from pubcheck.postgres.plpgsql.values import (
@@ -36,7 +36,6 @@ from pubcheck.postgres.plpgsql.values import (
     text,
 )
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.sql_value_functions import name_of
 
 _PLAIN_NAME: Final = re.compile("[a-z_][a-z0-9_]*")
 """A name that is written without quotes."""
@@ -346,7 +345,7 @@ class Evaluator:
         return self.value(node["arg"], scope)
 
     def _sql_value(self, node: Node, scope: Scope | None) -> Value:
-        name, session = name_of(node["op"]), self.session
+        name, session = value_function_name(node["op"]), self.session
         if name in ("CURRENT_USER", "CURRENT_ROLE", "USER"):
             return session.role.name if session.complete else UNKNOWN
         if name == "CURRENT_CATALOG":

@@ -7,11 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.postgres.analysis.figure_names import figure_name
 from pubcheck.postgres.budget import joined
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import conjuncts, names, uncast, walk
+from pubcheck.postgres.parse_tree import conjuncts, figure_name, names, uncast, walk
 from pubcheck.postgres.plpgsql import catalogs
 from pubcheck.postgres.plpgsql.catalogs.scans import Row
 from pubcheck.postgres.plpgsql.evaluate import Evaluator

@@ -15,9 +15,9 @@ from msgspec import Struct
 from pubcheck.postgres import input
 from pubcheck.postgres.analysis.namespace_items import Nested
 from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.row_filter import DETAILS as FILTER_ERRORS
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.analysis.select import analyze_query
-from pubcheck.postgres.analysis.simple_filter import DETAILS as FILTER_ERRORS
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.ddl.type_modifiers import typmod_of
 from pubcheck.postgres.errors import ServerError, Unknowable

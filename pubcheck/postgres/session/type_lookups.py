@@ -12,9 +12,8 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
 from pubcheck.postgres.catalog.rows import Column, Type
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.identifiers import in_quotes, quote_identifier
-from pubcheck.postgres.oids import SQL_NAMES
+from pubcheck.postgres.oids import SQL_NAMES, display
 from pubcheck.postgres.session.relations import Relations
-from pubcheck.postgres.typmod_text import display
 
 _PRECISION_WITHIN = {oids.TIME: "time", oids.TIMETZ: "time", oids.TIMESTAMP: "timestamp", oids.TIMESTAMPTZ: "timestamp"}
 """Types whose typmod is inside of their name; typmodout writes the rest."""

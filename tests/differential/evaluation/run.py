@@ -16,8 +16,7 @@ from pubcheck.engine.replay import Replay
 from pubcheck.lexing.items import Statement
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres import input, older_grammars
-from pubcheck.postgres.analysis.row_filter import analyze, parse_state
-from pubcheck.postgres.analysis.simple_filter import check_simple
+from pubcheck.postgres.analysis.row_filter import analyze, check_simple, parse_state
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context, prepare
 from pubcheck.postgres.input import InputContext

@@ -6,9 +6,8 @@ import pytest
 
 from pubcheck.postgres import older_grammars
 from pubcheck.postgres.analysis.analyze import transform
-from pubcheck.postgres.analysis.locations import expr_location
-from pubcheck.postgres.analysis.row_filter import analyze, parse_state
-from pubcheck.postgres.analysis.simple_filter import Refusal, check_simple
+from pubcheck.postgres.analysis.parse_state import expr_location
+from pubcheck.postgres.analysis.row_filter import Refusal, analyze, check_simple, parse_state
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.session import Session

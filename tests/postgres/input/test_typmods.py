@@ -6,8 +6,8 @@ import pytest
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.input.typmods import typmod_of
+from pubcheck.postgres.oids import display
 from pubcheck.postgres.parse import parse
-from pubcheck.postgres.typmod_text import display
 from tests.postgres.input.fakes import Cache
 
 ACCEPTED = {

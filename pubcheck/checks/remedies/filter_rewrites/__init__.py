@@ -17,8 +17,7 @@ from pubcheck.checks.remedies.filter_rewrites import builtin_names, casts, gener
 from pubcheck.checks.remedies.filter_rewrites.context import RewriteContext
 from pubcheck.checks.remedies.filter_rewrites.filter_source import Site, Text, filter_extent
 from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.analysis.row_filter import Evidence, analyze, parse_state
-from pubcheck.postgres.analysis.simple_filter import Refusal, check_simple
+from pubcheck.postgres.analysis.row_filter import Evidence, Refusal, analyze, check_simple, parse_state
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.rulebook import fixer

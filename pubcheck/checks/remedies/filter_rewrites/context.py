@@ -10,7 +10,7 @@ from pubcheck.checks.remedies.filter_rewrites.filter_source import Site, Text
 from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.analysis.simple_filter import Refusal
+from pubcheck.postgres.analysis.row_filter import Refusal
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import UNKNOWN

@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Publication
-from pubcheck.postgres.def_elem import truth, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import ascii_lower, split_identifiers
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import truth, value_text
 from pubcheck.postgres.session import Session
 
 _ACTIONS = ("insert", "update", "delete", "truncate")

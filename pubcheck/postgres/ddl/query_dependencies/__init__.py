@@ -11,8 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.analysis.figure_names import figure_name
-from pubcheck.postgres.analysis.row_expr import MOST_ENTRIES
+from pubcheck.postgres.analysis.comparisons import MOST_ENTRIES
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, TYPE
 from pubcheck.postgres.ddl.query_dependencies.columns import (
     OutputColumn,
@@ -33,7 +32,7 @@ from pubcheck.postgres.ddl.type_modifiers import (
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BOOL, INT4, INT8, NUMERIC, RECORD, RECORD_ARRAY, TEXT
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import find, names, parts
+from pubcheck.postgres.parse_tree import figure_name, find, names, parts
 from pubcheck.postgres.session import Session
 
 _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query", "JSON_VALUE_OP": "json_value"}

@@ -13,9 +13,8 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import names, plain_call, uncast
+from pubcheck.postgres.parse_tree import names, plain_call, uncast, value_function_type
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.sql_value_functions import type_of
 
 _TYPES_OF_CALLS = {"now": oids.TIMESTAMPTZ, "nextval": oids.INT8, "gen_random_uuid": oids.UUID}
 
@@ -53,7 +52,7 @@ def default_type(session: Session, expression: Node, column: int, typmod: int) -
         from pubcheck.postgres.ddl.object_address import functions_named
 
         return 0 if functions_named(session, parts) else oid
-    return type_of(body["op"]) if kind == "SQLValueFunction" else 0
+    return value_function_type(body["op"]) if kind == "SQLValueFunction" else 0
 
 
 def _type_of_null(session: Session, column: int, typmod: int) -> int:

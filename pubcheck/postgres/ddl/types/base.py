@@ -8,10 +8,9 @@ from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.object_address import functions_named
 from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION
 from pubcheck.postgres.ddl.types import free_type_name, make_shell, new_type, shell_named
-from pubcheck.postgres.def_elem import is_true, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import names
+from pubcheck.postgres.parse_tree import is_true, names, value_text
 from pubcheck.postgres.session import Session
 
 

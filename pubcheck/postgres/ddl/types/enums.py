@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog.enum_labels import EnumLabels
 from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.catalog.value_order import EnumLabels
 from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES
 from pubcheck.postgres.ddl.partition_bounds import relabel

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval
+from pubcheck.postgres.datum import (
+    DAY_LENGTH,
+    INFINITE_INTERVAL,
+    MINUS_INFINITE_INTERVAL,
+    POSTGRES_EPOCH,
+    Interval,
+    calendar,
+)
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.input.common import END_TIMESTAMP, FIRST_TIMESTAMP
-from pubcheck.postgres.input.julian import POSTGRES_EPOCH, calendar
 
 Moment = int | float
 """A date in days or a timestamp in microseconds; infinity is a float."""

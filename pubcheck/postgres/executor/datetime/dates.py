@@ -6,7 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval
+from pubcheck.postgres.datum import (
+    DAY_LENGTH,
+    INFINITE_INTERVAL,
+    MINUS_INFINITE_INTERVAL,
+    POSTGRES_EPOCH,
+    Interval,
+    julian_day,
+    month_length,
+    valid_julian,
+)
 from pubcheck.postgres.executor.compare import plain_order
 from pubcheck.postgres.executor.datetime.common import (
     SECOND,
@@ -25,7 +34,6 @@ from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.input.common import END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP
-from pubcheck.postgres.input.julian import POSTGRES_EPOCH, julian_day, month_length, valid_julian
 
 
 def _mixed(test: Callable[[Any, Any], bool]) -> tuple[Function, Function]:

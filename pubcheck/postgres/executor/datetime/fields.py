@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from pubcheck.postgres import oids
-from pubcheck.postgres.datum import DAY_LENGTH, Interval
+from pubcheck.postgres.datum import DAY_LENGTH, POSTGRES_EPOCH, UNIX_EPOCH, Interval, calendar, julian_day, valid_julian
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import numeric
 from pubcheck.postgres.executor.datetime.common import (
@@ -25,7 +25,6 @@ from pubcheck.postgres.executor.datetime.common import (
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.input.datetime_fields import KEYWORDS, UNITS, WORD_LENGTH
-from pubcheck.postgres.input.julian import POSTGRES_EPOCH, UNIX_EPOCH, calendar, julian_day, valid_julian
 
 
 class Zone(Protocol):

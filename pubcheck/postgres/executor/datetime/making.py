@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval
+from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval, month_length
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.datetime.common import (
     HOUR,
@@ -22,7 +22,6 @@ from pubcheck.postgres.executor.datetime.intervals import fitting, same_sign
 from pubcheck.postgres.executor.datetime.session_zone import zone_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import evaluation_error
-from pubcheck.postgres.input.julian import month_length
 
 
 def _make_time(hour: int, minute: int, second: float) -> int:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from pubcheck.postgres.datum import DAY_LENGTH, Interval
+from pubcheck.postgres.datum import DAY_LENGTH, UNIX_EPOCH, Interval
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import plain_order
 from pubcheck.postgres.executor.datetime.common import SECOND, Moment, checked, infinite, is_infinite, midnight, swapped
@@ -23,7 +23,6 @@ from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.input.common import END_TIMESTAMP, FIRST_TIMESTAMP
-from pubcheck.postgres.input.julian import UNIX_EPOCH
 
 _DAY = 86400
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from pubcheck.postgres.datum import julian_day
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.datetime.common import HOUR, MINUTE, SECOND, Moment, parts
 from pubcheck.postgres.executor.datetime.fields import iso_week
 from pubcheck.postgres.executor.datetime.session_zone import zone_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.input.julian import julian_day
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),

@@ -1,9 +1,11 @@
-"""The labels of an enum."""
+"""What orders the values of a unit's own types: the labels of enums, and default operator classes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
+
+from msgspec import Struct
 
 
 class EnumLabels(Collection[str]):
@@ -46,3 +48,21 @@ class EnumLabels(Collection[str]):
 
     def __hash__(self) -> int:
         return hash(tuple(self))
+
+
+class OperatorClass(Struct, frozen=True, gc=False):
+    """A default operator class that the unit created, with all members of its family.
+
+    ``family`` is the family's oid, ``method`` b(tree), h(ash), gin or gist, ``type`` the class's input type.
+    ``operators`` and ``functions`` are as in ``builtins.objects.FamilyRow``.
+    """
+
+    family: int
+    method: str
+    type: int
+    operators: tuple[tuple[int, int, int, int], ...]
+    functions: tuple[tuple[int, int, int], ...]
+
+
+OPERATOR_CLASSES = "operator classes"
+"""The setting of the catalog that holds the unit's OperatorClass rows."""
