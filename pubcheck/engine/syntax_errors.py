@@ -23,7 +23,7 @@ from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres import older_grammars
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.newer_grammar.skipped import UNREAD
+from pubcheck.postgres.newer_grammar.clauses import UNREAD
 from pubcheck.postgres.newer_grammar.statements import parse_newer
 from pubcheck.postgres.parse import Node, SyntaxRefused
 from pubcheck.postgres.tokens import in_bytes, in_characters, tokens

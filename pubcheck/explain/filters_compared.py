@@ -13,7 +13,7 @@ from pubcheck.filter_logic.questions import Finding, NoRow, Witness
 from pubcheck.filter_logic.truth import NOT_TRUE, TRUE
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.values import Context
+from pubcheck.postgres.executor.functions import Context
 from pubcheck.postgres.primnodes import Expr
 
 MOST = 8

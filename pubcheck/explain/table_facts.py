@@ -11,8 +11,8 @@ from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import Condition, Identity
 from pubcheck.measure.filter_text import condition
 from pubcheck.postgres.catalog import rows
+from pubcheck.postgres.replication.publication_lookup import replica_identity
 from pubcheck.postgres.replication.published_changes import PublishedChanges
-from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.statement_index import Statements
 
 

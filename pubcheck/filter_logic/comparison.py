@@ -14,7 +14,7 @@ from pubcheck.filter_logic.questions import Finding, NoRow, Rows, Witness, colum
 from pubcheck.filter_logic.truth import NOT_TRUE, TRUE
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.executor.values import Context
+from pubcheck.postgres.executor.functions import Context
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.session import Session
 

@@ -16,7 +16,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Prepared
-from pubcheck.postgres.executor.values import Context
+from pubcheck.postgres.executor.functions import Context
 from pubcheck.postgres.primnodes import Expr
 
 Answer = Callable[..., int]

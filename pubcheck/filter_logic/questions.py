@@ -20,7 +20,7 @@ from pubcheck.filter_logic.variables import rows_of, values_of
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Prepared
-from pubcheck.postgres.executor.values import Context
+from pubcheck.postgres.executor.functions import Context
 from pubcheck.postgres.primnodes import Expr
 
 _STEPS = 20_000

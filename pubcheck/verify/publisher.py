@@ -13,8 +13,7 @@ from msgspec import Struct
 from pubcheck.postgres.catalog import PG_CATALOG, Catalog
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.replication.publication_lookup import effective_entry, sent_columns
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import effective_entry, replica_identity, sent_columns
 from pubcheck.postgres.replication.subscription_set import Combined, combine
 from pubcheck.postgres.session import Session
 

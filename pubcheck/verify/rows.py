@@ -10,7 +10,7 @@ from msgspec import Struct
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.executor import Context
 from pubcheck.postgres.input import InputContext
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import replica_identity
 from pubcheck.postgres.replication.subscription_set import Filters
 from pubcheck.rulebook import finder
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value

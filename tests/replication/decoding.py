@@ -15,12 +15,11 @@ from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor import Context, evaluate
-from pubcheck.postgres.input.dispatch import InputContext, read
+from pubcheck.postgres.input import InputContext, read
 from pubcheck.postgres.newer_grammar import parse_with
 from pubcheck.postgres.parse import Node, split_statements
 from pubcheck.postgres.primnodes import Expr
-from pubcheck.postgres.replication.publication_lookup import is_publishable
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import is_publishable, replica_identity
 from pubcheck.postgres.replication.row_changes import (
     UNCHANGED,
     Change,

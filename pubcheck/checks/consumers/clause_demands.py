@@ -12,7 +12,7 @@ from pubcheck.checks.table_names import table_name
 from pubcheck.consumers.demands import ColumnList, RowFilter
 from pubcheck.postgres.catalog.rows import PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import replica_identity
 
 
 def _violation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pubcheck.consumers.demands import IdentityKind, KeyKind
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Index, Relation
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import replica_identity
 
 IDENTITY_WORDS: dict[IdentityKind, str] = {
     "default": "the primary key as replica identity",

@@ -27,8 +27,7 @@ from pubcheck.postgres.catalog import PUBLIC
 from pubcheck.postgres.catalog.rows import Column, Place, Relation
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.identifiers import identifier
-from pubcheck.postgres.replication.publication_lookup import is_publishable
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import is_publishable, replica_identity
 
 if TYPE_CHECKING:
     from pubcheck.postgres.session.syscache import SysCache

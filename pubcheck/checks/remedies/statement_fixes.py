@@ -18,7 +18,7 @@ from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import identifier
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import replica_identity
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tokens import column_list
 

@@ -21,8 +21,12 @@ from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, Relation
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.primnodes import Expr
-from pubcheck.postgres.replication.publication_lookup import partition_columns, sent_columns
-from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
+from pubcheck.postgres.replication.publication_lookup import (
+    ReplicaIdentity,
+    partition_columns,
+    replica_identity,
+    sent_columns,
+)
 
 
 def analysed(filtered: Filtered) -> Expr | None:

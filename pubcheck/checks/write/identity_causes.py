@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.replication.publication_lookup import identity_check_entry, partition_columns
-from pubcheck.postgres.replication.replica_identity import ReplicaIdentity
+from pubcheck.postgres.replication.publication_lookup import ReplicaIdentity, identity_check_entry, partition_columns
 from pubcheck.rulebook import finder
 
 Write = Literal["update", "delete"]

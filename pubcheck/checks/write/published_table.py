@@ -10,8 +10,12 @@ from msgspec import Struct
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Publication, PublicationRel
 from pubcheck.postgres.identifiers import identifier
-from pubcheck.postgres.replication.publication_lookup import identity_check_entry, partition_columns, publications_of
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import (
+    identity_check_entry,
+    partition_columns,
+    publications_of,
+    replica_identity,
+)
 from pubcheck.postgres.session import Session
 
 

@@ -10,8 +10,7 @@ from pubcheck.checks.write.identity_causes import NO_IDENTITY, WRITES, Cause, Wr
 from pubcheck.diagnostics import Diagnostic, ServerAnswer
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import OtherObject, Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of, replica_identity
 
 WRITING = frozenset(("UpdateStmt", "DeleteStmt", "InsertStmt", "MergeStmt"))
 """The nodes of the statements that write tables; others may have them inside."""

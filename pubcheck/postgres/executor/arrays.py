@@ -9,9 +9,8 @@ from pubcheck.postgres.budget import room
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import array_equal, array_order, equality_of, order_of
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import Call, Function, Maker, Order, evaluation_error
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.executor.values import Order, evaluation_error
 
 
 def _element_type(call: Call) -> int:

@@ -10,10 +10,17 @@ from collections.abc import Callable
 from pubcheck.postgres.budget import room
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import bit_order
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import (
+    Call,
+    Function,
+    Maker,
+    evaluation_error,
+    out_of_range,
+    overlay,
+    substring,
+)
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.linear_matching import like
-from pubcheck.postgres.executor.values import evaluation_error, out_of_range, overlay, substring
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}

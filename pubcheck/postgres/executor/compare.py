@@ -17,7 +17,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.value_order import EnumLabels
 from pubcheck.postgres.datum import Array, multirange_order, range_order
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.values import Context, Order
+from pubcheck.postgres.executor.functions import Context, Order
 
 if TYPE_CHECKING:
     from pubcheck.postgres.session.syscache import SysCache

@@ -13,9 +13,16 @@ from pubcheck.postgres import input
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import order_of
-from pubcheck.postgres.executor.function_lookup import Call, Implementation, implementation, inlined, placed
+from pubcheck.postgres.executor.functions import (
+    Call,
+    Context,
+    Implementation,
+    evaluation_error,
+    implementation,
+    inlined,
+    placed,
+)
 from pubcheck.postgres.executor.steps import Constant, Row, Step, applied, applied_to_nulls, both, nested, wrapped
-from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.oids import BPCHAR, CSTRING, INT4, NAME, OID, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.primnodes import EXPLICIT_CALL, IMPLICIT, Expr
 

@@ -16,8 +16,8 @@ from pubcheck.postgres import input, oids
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Prepared, prepare
+from pubcheck.postgres.executor.functions import Context
 from pubcheck.postgres.executor.sample_values import Hints, texts_for
-from pubcheck.postgres.executor.values import Context
 from pubcheck.postgres.primnodes import Expr, nodes
 
 _ROWS = 400

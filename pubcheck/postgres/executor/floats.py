@@ -10,8 +10,7 @@ from typing import Any
 from pubcheck.postgres.datum import WIDE, single, whole_scale
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import nan_larger, nan_order, nan_smaller
-from pubcheck.postgres.executor.function_lookup import Function
-from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
+from pubcheck.postgres.executor.functions import Function, division_by_zero, evaluation_error, out_of_range
 
 FUNCTIONS: dict[str, Function] = {}
 

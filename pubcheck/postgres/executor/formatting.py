@@ -8,9 +8,8 @@ from typing import Any
 
 from pubcheck.postgres.budget import joined, room
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import Call, Function, Maker, evaluation_error
 from pubcheck.postgres.executor.text import FUNCTIONS as TEXT_FUNCTIONS
-from pubcheck.postgres.executor.values import evaluation_error
 from pubcheck.postgres.oids import RECORD
 from pubcheck.postgres.primnodes import VARIADIC
 

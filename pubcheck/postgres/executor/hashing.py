@@ -10,7 +10,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from pubcheck.postgres.datum import Interval
-from pubcheck.postgres.executor.function_lookup import Function
+from pubcheck.postgres.executor.functions import Function
 from pubcheck.postgres.output.numbers import numeric_digits
 
 FUNCTIONS: dict[str, Function] = {}

@@ -1,4 +1,6 @@
-"""Integers, booleans and types compared like them (int.c, int8.c, bool.c, oid.c, cash.c, pg_lsn.c)."""
+"""Integers, booleans and types compared like them (int.c, int8.c, bool.c, oid.c, cash.c, pg_lsn.c), and enums, whose
+labels compare by their places (enum.c).
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,8 @@ from math import gcd
 from typing import Any
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.compare import plain_order
-from pubcheck.postgres.executor.function_lookup import Function
-from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
+from pubcheck.postgres.executor.compare import order_of, plain_order
+from pubcheck.postgres.executor.functions import Call, Function, Maker, division_by_zero, evaluation_error, out_of_range
 
 _BITS = {"2": 16, "4": 32, "8": 64}
 _NAMES = {"2": "smallint", "4": "integer", "8": "bigint"}
@@ -205,4 +206,28 @@ FUNCTIONS |= {
     "pg_lsn_smaller": min,
     "booland_statefunc": lambda left, right: left and right,
     "boolor_statefunc": lambda left, right: left or right,
+}
+
+
+def _compared(test: Callable[[int, int], bool]) -> Maker:
+    def make(call: Call) -> Function:
+        order = order_of(call.context, call.expr.args[0].type)
+        return lambda left, right: test(order(left, right), 0)
+
+    return make
+
+
+def _choice(sign: int) -> Maker:
+    def make(call: Call) -> Function:
+        order = order_of(call.context, call.expr.args[0].type)
+        return lambda left, right: left if order(left, right) * sign > 0 else right
+
+    return make
+
+
+MAKERS: dict[str, Maker] = {
+    **{f"enum_{name}": _compared(test) for name, test in COMPARISONS.items()},
+    "enum_cmp": lambda call: order_of(call.context, call.expr.args[0].type),
+    "enum_larger": _choice(1),
+    "enum_smaller": _choice(-1),
 }

@@ -14,9 +14,8 @@ from pubcheck.postgres.datum import JSON_NULL, Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import numeric
 from pubcheck.postgres.executor.compare import json_equal, json_order
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import Call, Function, Maker, evaluation_error
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.executor.values import evaluation_error
 from pubcheck.postgres.output.documents import jsonb_text
 
 FUNCTIONS: dict[str, Function] = {}

@@ -12,8 +12,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.datum import JSON_NULL, Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.formatting import given
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import Context, evaluation_error
+from pubcheck.postgres.executor.functions import Call, Context, Function, Maker, evaluation_error
 from pubcheck.postgres.input.jsonpath_items import escaped
 from pubcheck.postgres.oids import BOOL, DATE, JSON, JSONB, NUMERIC, RECORD, TIMESTAMP, TIMESTAMPTZ
 from pubcheck.postgres.output.datetime import infinity, iso_date, iso_timestamp

@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 from pubcheck.postgres.datum import JSON_NULL, Array
-from pubcheck.postgres.executor.function_lookup import Function
-from pubcheck.postgres.executor.values import evaluation_error
+from pubcheck.postgres.executor.functions import Function, evaluation_error
 from pubcheck.postgres.input.jsonpath_items import escaped
 from pubcheck.postgres.output.documents import jsonb_text, key_order
 

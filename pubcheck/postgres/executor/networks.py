@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pubcheck.postgres.executor.function_lookup import Function
+from pubcheck.postgres.executor.functions import Function, evaluation_error
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.executor.values import evaluation_error
-from pubcheck.postgres.output.network import Address, host
+from pubcheck.postgres.output.strings import Address, host
 
 FUNCTIONS: dict[str, Function] = {}
 

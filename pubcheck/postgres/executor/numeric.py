@@ -11,9 +11,8 @@ from typing import Any
 from pubcheck.postgres.datum import WIDE, single
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import nan_larger, nan_order, nan_smaller
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import Call, Function, Maker, division_by_zero, evaluation_error, out_of_range
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
 from pubcheck.postgres.input.numbers import fit
 from pubcheck.postgres.output.numbers import numeric_text
 from pubcheck.postgres.versions import Major

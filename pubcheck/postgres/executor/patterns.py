@@ -12,9 +12,8 @@ from functools import lru_cache
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import lower
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import Call, Function, Maker, evaluation_error
 from pubcheck.postgres.executor.linear_matching import Choice, Edge, One, Part, Repeated, Row, Search, like
-from pubcheck.postgres.executor.values import evaluation_error
 
 
 def escaped_pattern(pattern: str, escape: str) -> str:

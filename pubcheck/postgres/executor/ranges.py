@@ -12,10 +12,9 @@ from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.datum import Range, bound_order, high, low, multirange_order, range_order, touch
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import order_of
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import Call, Function, Maker, Order, evaluation_error
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.executor.values import Order, evaluation_error
-from pubcheck.postgres.input.ranges import canonical
+from pubcheck.postgres.input.containers import canonical
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pubcheck.postgres.budget import joined, room
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import Call, Function, Maker, evaluation_error
 from pubcheck.postgres.executor.patterns import spans
-from pubcheck.postgres.executor.values import evaluation_error
 
 MAKERS: dict[str, Maker] = {}
 

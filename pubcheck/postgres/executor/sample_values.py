@@ -11,13 +11,13 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import numeric
+from pubcheck.postgres.executor.functions import Context
 from pubcheck.postgres.executor.patterns import texts_matching
-from pubcheck.postgres.executor.values import Context
 from pubcheck.postgres.output import OutputContext
 from pubcheck.postgres.output.datetime import clock_text, iso_date, iso_timestamp
 from pubcheck.postgres.output.documents import jsonb_text
-from pubcheck.postgres.output.network import host
 from pubcheck.postgres.output.numbers import numeric_text
+from pubcheck.postgres.output.strings import host
 from pubcheck.postgres.primnodes import Expr, nodes
 
 _INTEGERS = frozenset((oids.INT2, oids.INT4, oids.INT8, oids.OID, 790, oids.XID, 5069))

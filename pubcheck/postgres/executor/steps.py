@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pubcheck.postgres.datum import Array
-from pubcheck.postgres.executor.function_lookup import Function
-from pubcheck.postgres.executor.values import evaluation_error
+from pubcheck.postgres.executor.functions import Function, evaluation_error
 
 Row = Mapping[int, Any]
 """Attribute number -> the value, None for NULL; it has every column that the filter reads."""

@@ -14,9 +14,8 @@ from pubcheck.postgres.budget import replaced, room
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import C, lower, text_equality, text_order, title, upper
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import Call, Context, Function, Maker, evaluation_error, overlay, substring
 from pubcheck.postgres.executor.patterns import LIKE_MAKERS
-from pubcheck.postgres.executor.values import Context, evaluation_error, overlay, substring
 from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.output.strings import char_text
 from pubcheck.postgres.versions import MAJORS

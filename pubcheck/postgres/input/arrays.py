@@ -7,9 +7,8 @@ from typing import Any, NoReturn
 
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.input.common import SPACE, after_blanks, input_error
-from pubcheck.postgres.input.composite import malformed, read_element
-from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input import SPACE, InputContext, after_blanks, input_error
+from pubcheck.postgres.input.containers import malformed, read_element
 from pubcheck.postgres.oids import BOX
 
 _GREATEST_DIMENSION = 6

@@ -12,8 +12,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, after_blanks, input_error
-from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input import SPACE, InputContext, after_blanks, input_error
 from pubcheck.postgres.tokens import in_bytes
 
 _KEYS_15 = {

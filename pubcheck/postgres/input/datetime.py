@@ -12,7 +12,7 @@ import re
 
 from pubcheck.postgres.datum import DAY_LENGTH, POSTGRES_EPOCH, UNIX_EPOCH, julian_day, month_length, valid_julian
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, input_error
+from pubcheck.postgres.input import END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, input_error
 from pubcheck.postgres.input.datetime_fields import Fault, out_of_range, refusal, split
 
 TYPE_CHECKING = False
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pubcheck.postgres.datum import Interval
+    from pubcheck.postgres.input import InputContext
     from pubcheck.postgres.input.datetime_decode import Moment
-    from pubcheck.postgres.input.dispatch import InputContext
 
     Value = int | float | tuple[int, int]
     Reader = Callable[[str], tuple[Value, Moment]]

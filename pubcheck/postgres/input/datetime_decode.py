@@ -33,7 +33,7 @@ from pubcheck.postgres.input.datetime_fields import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pubcheck.postgres.input.dispatch import InputContext
+    from pubcheck.postgres.input import InputContext
 
 
 class Moment:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.postgres.input.common import INVALID_SYNTAX, input_error
+from pubcheck.postgres.input import INVALID_SYNTAX, input_error
 from pubcheck.postgres.versions import Major
 from pubcheck.words import words
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pubcheck.postgres.input.common import after_blanks, input_error, invalid
-from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input import InputContext, after_blanks, input_error, invalid
 from pubcheck.postgres.input.numbers import leading_float8
 
 Point = tuple[float, float]

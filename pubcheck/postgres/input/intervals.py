@@ -10,7 +10,7 @@ import math
 import re
 
 from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval
-from pubcheck.postgres.input.common import input_error
+from pubcheck.postgres.input import input_error
 from pubcheck.postgres.input.datetime_fields import (
     KEYWORDS,
     PLUS_INFINITY,
@@ -32,7 +32,7 @@ from pubcheck.postgres.input.datetime_fields import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pubcheck.postgres.input.dispatch import InputContext
+    from pubcheck.postgres.input import InputContext
 
 _SECOND_LENGTH = 1_000_000
 _HOUR_LENGTH = 3_600_000_000

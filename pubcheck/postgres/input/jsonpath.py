@@ -8,10 +8,8 @@ from typing import NoReturn
 
 from pubcheck.postgres.datum import whole_scale
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import input_error, invalid
-from pubcheck.postgres.input.dispatch import InputContext
-from pubcheck.postgres.input.jsonpath_items import Item, escaped
-from pubcheck.postgres.input.jsonpath_scanner import LITERALS, Scanner
+from pubcheck.postgres.input import InputContext, input_error, invalid
+from pubcheck.postgres.input.jsonpath_items import LITERALS, Item, Scanner, escaped
 from pubcheck.postgres.input.numbers import parse_numeric, read_int4
 from pubcheck.postgres.versions import Major
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import SPACE, input_error, invalid
-from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input import SPACE, InputContext, input_error, invalid
 
 _CIDR_4 = re.compile(r"([0-9]+(?:\.[0-9]+){0,3})(?:/([0-9]+))?")
 _INET_4 = re.compile(r"([0-9]+(?:\.[0-9]+){0,3})\.?(?:/([0-9]+))?")

@@ -8,8 +8,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.datum import Array, single, whole_scale
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import SPACE, after_blanks, input_error, invalid, out_of_range
-from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input import SPACE, InputContext, after_blanks, input_error, invalid, out_of_range
 from pubcheck.postgres.versions import Major
 
 _S = "[ \t\n\v\f\r]*"

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 from pubcheck.postgres import older_grammars
 from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, after_blanks, input_error
-from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input import SPACE, InputContext, after_blanks, input_error
 from pubcheck.postgres.input.numbers import read_oid
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.tokens import tokens

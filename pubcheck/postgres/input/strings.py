@@ -8,8 +8,7 @@ import re
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.budget import room
-from pubcheck.postgres.input.common import SPACE, input_error, invalid
-from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input import SPACE, InputContext, input_error, invalid
 
 _BOOLEANS = {
     word[:length]: value

@@ -6,8 +6,7 @@ import re
 from typing import NamedTuple
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, after_blanks, input_error
-from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input import SPACE, InputContext, after_blanks, input_error
 
 _GREATEST_WORD = 2046
 _GREATEST_POSITION = 16384

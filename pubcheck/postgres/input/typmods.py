@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.input.numbers import read_int4
 from pubcheck.postgres.oids import (
     BIT,

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from pubcheck.postgres.input.dispatch import InputContext
+    from pubcheck.postgres.input import InputContext
 
 
 class Zone(NamedTuple):

@@ -2,8 +2,8 @@
 
 They are recognised by their tokens after the parser has refused them, so other statements cost nothing. A statement
 about publications, subscriptions or partitions becomes the node that PostgreSQL 19 makes of it (gram.y). In other
-statements the clauses that are new are blanked, and the rest is parsed. All others are skipped: ``skipped.UNREAD``.
-``keywords`` finds statements of 18 that 19 refuses.
+statements the clauses that are new are blanked, and the rest is parsed. All others are skipped: ``clauses.UNREAD``.
+``clauses`` also finds statements of 18 that 19 refuses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def newly_refused(sql: str) -> SyntaxRefused | None:
     if _NEW_KEYWORDS.search(sql) is None:
         return None
     # Loaded only where a statement has one of these words.
-    from pubcheck.postgres.newer_grammar.keywords import refused_keyword
+    from pubcheck.postgres.newer_grammar.clauses import refused_keyword
 
     return refused_keyword(sql)
 

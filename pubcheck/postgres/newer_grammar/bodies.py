@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.newer_grammar.clauses import without_new_clauses
-from pubcheck.postgres.newer_grammar.skipped import has_newer_words
+from pubcheck.postgres.newer_grammar.clauses import has_newer_words, without_new_clauses
 from pubcheck.postgres.newer_grammar.statements import parse_newer
 from pubcheck.postgres.parse import SyntaxRefused
 from pubcheck.postgres.tokens import in_characters, tokens

@@ -1,20 +1,123 @@
-"""New clauses of statements that are otherwise read: they are blanked, and the rest is parsed at its places.
+"""Statements of PostgreSQL 19 that are not read as a whole.
 
-UPDATE and DELETE ... FOR PORTION OF, INSERT ... ON CONFLICT DO SELECT (gram.y: for_portion_of_clause, opt_on_conflict),
-IGNORE or RESPECT NULLS of window functions, GRAPH_TABLE, and SET search_path TO NULL. None of them changes which tables
-a statement writes.
+Some are recognised, and not read any further. Of others new clauses are blanked, and the rest is parsed at its places:
+UPDATE and DELETE ... FOR PORTION OF, INSERT ... ON CONFLICT DO SELECT (gram.y: for_portion_of_clause,
+opt_on_conflict), IGNORE or RESPECT NULLS of window functions, GRAPH_TABLE, and SET search_path TO NULL. None of them
+changes which tables a statement writes.
+
+The grammar of 18 accepts some statements that that of 19 refuses, because of its new keywords: IGNORE and RESPECT are
+labels of columns only behind AS, and GRAPH_TABLE names neither a function nor a type.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.lexing.keywords import QUOTED_SINCE
 from pubcheck.postgres.newer_grammar.reader import Reader
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.parse_tree import dictionaries
+
+UNREAD = "UnreadStmt"
+"""The node of a statement that may create or change something."""
+_WITHOUT_EFFECT = {
+    (b"wait", b"for", b"lsn"): "WaitStmt",
+    (b"checkpoint", b"("): "CheckPointStmt",
+    (b"comment", b"on", b"property"): "CommentStmt",
+    (b"grant",): "GrantStmt",
+    (b"revoke",): "GrantStmt",
+}
+_ANYWHERE = (
+    (b"property", b"graph"),
+    (b"graph_table", b"("),
+    (b"ignore", b"nulls"),
+    (b"respect", b"nulls"),
+    (b"for", b"portion", b"of"),
+    (b"do", b"select"),
+)
+_WITH_SETTINGS = ([b"alter", b"database"], [b"alter", b"role"], [b"alter", b"user"])
+_NO_VALUE = ((b"to", b"null"), (b"=", b"null"))
+
+
+def skipped_node(data: bytes) -> str | None:
+    """Return the name of the node of a refused statement that has a form that is new in 19; None for any other."""
+    reader = Reader(data)
+    words = [token.lower() for _, token, _ in reader.tokens]
+    pairs = list(itertools.pairwise(words))
+    if words[:1] == [b"set"] or words[:2] in _WITH_SETTINGS:
+        return UNREAD if any(pair in _NO_VALUE for pair in pairs) else None
+    if words[:1] == [b"copy"]:
+        return "CopyStmt" if (b"format", b"json") in pairs or words[-1:] == [b"json"] else None
+    if words[1:4] == [b"foreign", b"data", b"wrapper"]:
+        return UNREAD if b"connection" in words else None
+    if not has_newer_words(words):
+        return None
+    return next((node for first, node in _WITHOUT_EFFECT.items() if reader.sees(*first)), UNREAD)
+
+
+def has_newer_words(words: list[bytes]) -> bool:
+    """Return whether words in lower case are those of a form that is new in 19."""
+    if words[:3] == [b"wait", b"for", b"lsn"] or words[:2] == [b"checkpoint", b"("]:
+        return True
+    first = {form[0] for form in _ANYWHERE}
+    return any(
+        word in first and any(tuple(words[start : start + len(form)]) == form for form in _ANYWHERE)
+        for start, word in enumerate(words)
+    )
+
+
+_ALIKE = {b"graph_table": b"out", b"ignore": b"second", b"respect": b"varying"}
+"""Keywords of 18 that are allowed where those of 19 are (kwlist.h), and that are not longer."""
+
+
+def refused_keyword(text: str) -> SyntaxRefused | None:
+    """Return the refusal of 19 of a statement that 18 accepts, or None if it accepts it too."""
+    data = text.encode(errors="surrogatepass")
+    reader = Reader(data)
+    replaced = bytearray(data)
+    for kind, token, offset in reader.tokens:
+        alike = _ALIKE.get(token.lower()) if kind == "name" else None
+        if alike is not None:
+            replaced[offset : offset + len(token)] = alike.ljust(len(token))
+    if replaced == data:
+        return None
+    try:
+        parse(replaced.decode(errors="surrogatepass"))
+    except SyntaxRefused as refusal:
+        return _of_newer(reader, text, refusal)
+    return None
+
+
+def _of_newer(reader: Reader, text: str, refusal: SyntaxRefused) -> SyntaxRefused:
+    """Return a refusal of the replaced text as 19 words it."""
+    if refusal.location is None:
+        return refusal
+    place = len(text[: refusal.location].encode(errors="surrogatepass"))
+    reader.next = next(number for number, item in enumerate(reader.tokens) if item[2] >= place)
+    label = reader.tokens[reader.next][1].lower() in (b"ignore", b"respect")
+    if label and reader.follows(b")") and _closes_call(reader):
+        # There NULLS could follow.
+        reader.next += 1
+    try:
+        reader.refuse()
+    except SyntaxRefused as worded:
+        return worded
+
+
+def _closes_call(reader: Reader) -> bool:
+    """Return whether the parenthesis that was read last closes the call of a function that no keyword names."""
+    depth = 0
+    for number in range(reader.next - 1, 0, -1):
+        depth += (reader.tokens[number][1] == b")") - (reader.tokens[number][1] == b"(")
+        if depth == 0:
+            kind, name, _ = reader.tokens[number - 1]
+            return kind == "name" and name.decode(errors="replace").lower() not in QUOTED_SINCE
+    return False
+
 
 _AFTER_PORTION = (b"as", b"set", b"using", b"where", b"returning", b";")
 _INSERT = b"INSERT INTO t VALUES (1) "

@@ -1,16 +1,17 @@
 """The node of a refused statement, by its first words.
 
-Here are REPACK, partitions that are merged and split, subscriptions with servers, and new elements of CREATE SCHEMA
-(gram.y: RepackStmt, partition_cmd, CreateSubscriptionStmt, OptSchemaEltList).
+Here are publications for all tables or sequences (gram.y: pub_all_obj_type_list, preprocess_pub_all_objtype_list),
+property graphs, of which the name and the tables matter, REPACK, partitions that are merged and split, subscriptions
+with servers, and new elements of CREATE SCHEMA (gram.y: RepackStmt, partition_cmd, CreateSubscriptionStmt,
+OptSchemaEltList).
 """
 
 from __future__ import annotations
 
-from pubcheck.postgres.newer_grammar.clauses import parse_without_clauses
-from pubcheck.postgres.newer_grammar.property_graphs import read_property_graph
-from pubcheck.postgres.newer_grammar.publications import read_alter_publication, read_create_publication
+from collections.abc import Iterator
+
+from pubcheck.postgres.newer_grammar.clauses import parse_without_clauses, skipped_node
 from pubcheck.postgres.newer_grammar.reader import Reader, words_of
-from pubcheck.postgres.newer_grammar.skipped import skipped_node
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.parse_tree import move_locations
 from pubcheck.words import word_set
@@ -162,6 +163,168 @@ def read_repack(reader: Reader) -> tuple[str, Node] | None:
     if not reader.at_end and not reader.sees(b"using"):
         node["relation"] = reader.qualified_name()
     return "RepackStmt", node
+
+
+_PERSISTENCE = (b"local", b"global", b"temporary", b"temp", b"unlogged")
+_ELEMENTS = {b"vertex": "vertex", b"node": "vertex", b"edge": "edge", b"relationship": "edge"}
+
+
+def read_property_graph(reader: Reader) -> tuple[str, Node] | None:
+    """Return the statement with the names of the graphs, None for any other statement."""
+    try:
+        if reader.accept(b"create"):
+            return _create(reader)
+        if reader.accept(b"alter", b"property", b"graph"):
+            return _alter(reader)
+        if reader.accept(b"drop", b"property", b"graph"):
+            _, node = reader.parsed(b"DROP TABLE ", reader.offset, len(reader.data))
+            return "DropStmt", {**node, "removeType": "OBJECT_PROPGRAPH"}
+    except SyntaxRefused:
+        pass
+    return None
+
+
+def _create(reader: Reader) -> tuple[str, Node] | None:
+    """CreatePropGraphStmt."""
+    temporary = False
+    for word in _PERSISTENCE:
+        temporary = reader.accept(word) or temporary
+    if not reader.accept(b"property", b"graph"):
+        return None
+    name = {**reader.qualified_name(), "relpersistence": "t" if temporary else "p"}
+    return "CreatePropGraphStmt", {"pgname": name, "elements": list(_elements(reader))}
+
+
+def _alter(reader: Reader) -> tuple[str, Node]:
+    """RenameStmt, AlterObjectSchemaStmt, or AlterPropGraphStmt with the elements that it adds and the names of others
+    that it drops; labels, properties and owners do not matter."""
+    start = reader.offset
+    reader.accept(b"if", b"exists")
+    name = reader.qualified_name()
+    if reader.sees(b"rename") or reader.sees(b"set"):
+        kind, node = reader.parsed(b"ALTER VIEW ", start, len(reader.data))
+        field = "renameType" if kind == "RenameStmt" else "objectType"
+        return kind, {**node, field: "OBJECT_PROPGRAPH"}
+    node = {"pgname": name, "elements": [], "dropped": []}
+    if reader.accept(b"add"):
+        node["elements"] = list(_elements(reader))
+    elif reader.accept(b"drop"):
+        reader.next += 2
+        reader.expect(b"(")
+        while not node["dropped"] or reader.accept(b","):
+            node["dropped"].append(reader.qualified_name()["relname"])
+        reader.expect(b")")
+    return "AlterPropGraphStmt", node
+
+
+def _elements(reader: Reader) -> Iterator[Node]:
+    """Yield the kind, the table and the name of each element."""
+    while not reader.at_end:
+        kind = _ELEMENTS.get(reader.tokens[reader.next][1].lower())
+        if kind is None:
+            reader.refuse()
+        reader.next += 1
+        reader.expect(b"tables")
+        reader.expect(b"(")
+        while True:
+            table = reader.qualified_name()
+            alias = reader.qualified_name() if reader.accept(b"as") else table
+            yield {"kind": kind, "table": table, "name": alias["relname"]}
+            reader.skip_until(b",", b")")
+            if not reader.accept(b","):
+                break
+        reader.expect(b")")
+
+
+EXCEPT_TABLE = "PUBLICATIONOBJ_EXCEPT_TABLE"
+
+
+def read_create_publication(reader: Reader) -> tuple[str, Node] | None:
+    """Return the CreatePublicationStmt with a list of all tables or sequences, None for any other statement."""
+    head = _before(reader, b"for", b"")
+    if head is None:
+        return None
+    objects = _AllObjects(reader)
+    if not reader.at_end and not reader.sees(b"with"):
+        reader.refuse()
+    _, node = reader.parsed(head, max(len(head), reader.offset), len(reader.data))
+    return "CreatePublicationStmt", {**node, **objects.fields()}
+
+
+def read_alter_publication(reader: Reader) -> tuple[str, Node] | None:
+    """Return the AlterPublicationStmt that sets a list of all tables or sequences, None for any other statement."""
+    head = _before(reader, b"set", b" DROP TABLE t")
+    if head is None:
+        return None
+    objects = _AllObjects(reader)
+    if not reader.at_end:
+        reader.refuse()
+    _, node = reader.parsed(head, len(head), len(head))
+    return "AlterPublicationStmt", {"pubname": node["pubname"], "action": "AP_SetObjects", **objects.fields()}
+
+
+def _before(reader: Reader, before_list: bytes, rest: bytes) -> bytes | None:
+    """Return the statement up to its name, completed with ``rest``; the reader is then at the list of all objects.
+
+    None if the statement has no such list, or a name that is refused.
+    """
+    reader.next = 3
+    if not reader.accept(before_list) or not reader.sees(b"all"):
+        return None
+    _, name, offset = reader.tokens[2]
+    head = reader.data[: offset + len(name)] + rest
+    try:
+        reader.parsed(head, len(head), len(head))
+    except SyntaxRefused:
+        return None
+    return head
+
+
+class _AllObjects:
+    """The list: the kinds that it names, with their byte offsets, and those of the tables that it leaves out."""
+
+    def __init__(self, reader: Reader) -> None:
+        """Read the list. Raises SyntaxRefused."""
+        self.reader = reader
+        self.kinds: list[tuple[str, int]] = []
+        self.excepted: list[tuple[int, int]] = []
+        while not self.kinds or reader.accept(b","):
+            start = reader.offset
+            reader.expect(b"all")
+            if reader.accept(b"tables"):
+                self.kinds.append(("TABLES", start))
+                if reader.accept(b"except"):
+                    self._read_except()
+            else:
+                reader.expect(b"sequences")
+                self.kinds.append(("SEQUENCES", start))
+
+    def _read_except(self) -> None:
+        reader = self.reader
+        reader.expect(b"(")
+        reader.expect(b"table")
+        while True:
+            self.excepted.append(reader.relation())
+            if not reader.accept(b","):
+                break
+            reader.accept(b"table")
+        reader.expect(b")")
+
+    def fields(self) -> Node:
+        """Return the fields of the statement. Raises SyntaxRefused if a kind is named twice."""
+        fields: Node = {}
+        for kind, offset in self.kinds:
+            field = f"for_all_{kind.lower()}"
+            if field in fields:
+                detail = f"ALL {kind} can be specified only once."
+                raise self.reader.refusal("invalid publication object list", offset, detail)
+            fields[field] = True
+        if self.excepted:
+            fields["pubobjects"] = [
+                {"PublicationObjSpec": {"pubobjtype": EXCEPT_TABLE, "pubtable": {"relation": relation}}}
+                for relation in self.reader.range_vars(self.excepted)
+            ]
+        return fields
 
 
 _READERS = {

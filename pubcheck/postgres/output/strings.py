@@ -1,14 +1,24 @@
 """Output of texts, boolean, bytea, bit strings, uuid, xml and short system types (bool.c, varlena.c, char.c, varbit.c,
-uuid.c, xml.c, pg_lsn.c, tid.c, xid8funcs.c).
+uuid.c, xml.c, pg_lsn.c, tid.c, xid8funcs.c), and of network addresses (network.c, inet_net_ntop.c, mac.c, mac8.c).
 """
 
 from __future__ import annotations
 
 import re
 import struct
+from ipaddress import IPv6Address
 
-from pubcheck.postgres.output.dispatch import OutputContext, Sender, TypeOutput, Writer, fixed, packed
-from pubcheck.postgres.output.encodings import client_encoding, encoder, text_sender
+from pubcheck.postgres.output import (
+    OutputContext,
+    Sender,
+    TypeOutput,
+    Writer,
+    client_encoding,
+    encoder,
+    fixed,
+    packed,
+    text_sender,
+)
 
 TEXT = TypeOutput(lambda context, type_oid: str, text_sender())
 VARCHAR = BPCHAR = NAME = UNKNOWN = CSTRING = REFCURSOR = JSON = TEXT
@@ -96,3 +106,37 @@ def _xml_sender(context: OutputContext, type_oid: int) -> Sender:
 
 
 XML = TypeOutput(lambda context, type_oid: _xml, _xml_sender)
+
+
+Address = tuple[int, bytes, int, bytes]
+"""Family, network, prefix length, address."""
+_MAPPED = bytes(10) + b"\xff\xff"
+
+
+def host(value: Address) -> str:
+    """The address alone (inet_net_ntop)."""
+    address = value[3]
+    if value[0] == 4:
+        return ".".join(map(str, address))
+    if address.startswith(_MAPPED) or (address.startswith(bytes(12)) and any(address[12:14])):
+        dotted = ".".join(map(str, address[12:]))
+        return f"::{'ffff:' if address[10] else ''}{dotted}"
+    return str(IPv6Address(address))
+
+
+def _inet(value: Address) -> str:
+    text = host(value)
+    return text if value[2] == len(value[3]) * 8 else f"{text}/{value[2]}"
+
+
+_FAMILIES = {4: 2, 6: 3}
+"""PGSQL_AF_INET, PGSQL_AF_INET6."""
+
+
+def _send(value: Address, is_cidr: int) -> bytes:
+    return bytes((_FAMILIES[value[0]], value[2], is_cidr, len(value[3]))) + value[3]
+
+
+INET = fixed(_inet, lambda value: _send(value, 0))
+CIDR = fixed(lambda value: f"{host(value)}/{value[2]}", lambda value: _send(value, 1))
+MACADDR = MACADDR8 = fixed(lambda value: value.hex(":"), bytes)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input import zones
-from pubcheck.postgres.output.dispatch import OutputContext
+from pubcheck.postgres.output import OutputContext
 
 Local = tuple[int, str]
 """The offset in seconds east, and the abbreviation."""

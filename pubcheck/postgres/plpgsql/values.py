@@ -87,7 +87,7 @@ def text(value: Value, *, cast: bool = True) -> Value:
     if isinstance(value, Relid):
         return value.text
     if isinstance(value, list) and not has_unknown(value):
-        from pubcheck.postgres.output.arrays import quoted_element
+        from pubcheck.postgres.output.containers import quoted_element
 
         items = ["NULL" if item is None else quoted_element(text(item, cast=False)) for item in value]
         return "{" + joined(",", items) + "}" if size_of(items) <= LARGEST else UNKNOWN

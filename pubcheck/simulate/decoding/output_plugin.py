@@ -19,8 +19,9 @@ from pubcheck.postgres.catalog.rows import Relation as RelationRow
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context, Prepared, prepare
 from pubcheck.postgres.identifiers import split_identifiers
-from pubcheck.postgres.input.dispatch import InputContext
-from pubcheck.postgres.output import OutputContext, has_send, to_client, type_name
+from pubcheck.postgres.input import InputContext
+from pubcheck.postgres.output import OutputContext, has_send, to_client
+from pubcheck.postgres.output.names import type_name
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.row_changes import Matches, Row
 from pubcheck.postgres.session import Session

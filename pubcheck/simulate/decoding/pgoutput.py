@@ -10,8 +10,7 @@ from msgspec import Struct
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.rows import Column as ColumnRow
 from pubcheck.postgres.catalog.rows import Relation as RelationRow
-from pubcheck.postgres.replication.publication_lookup import is_publishable
-from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.publication_lookup import is_publishable, replica_identity
 from pubcheck.postgres.replication.row_changes import UNCHANGED, LoggedChange, published_change
 from pubcheck.postgres.replication.row_changes import Change as PublishedChange
 from pubcheck.postgres.replication.subscription_set import Combined

@@ -11,8 +11,8 @@ from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor.compare import order_of
+from pubcheck.postgres.executor.functions import Order
 from pubcheck.postgres.executor.hashing import FUNCTIONS as HASHES
-from pubcheck.postgres.executor.values import Order
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, Step, compile_expression, converted

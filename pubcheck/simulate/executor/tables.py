@@ -15,7 +15,7 @@ from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
 from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.primnodes import Expr
-from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
+from pubcheck.postgres.replication.publication_lookup import ReplicaIdentity, replica_identity
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Step, assigned, compile_expression
 from pubcheck.simulate.executor.index_keys import Exclusion, key_function

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.input import InputContext, zones
 from pubcheck.postgres.input import datetime as literals
-from pubcheck.postgres.input import zones
-from pubcheck.postgres.input.dispatch import InputContext
 from tests.postgres.input.datetime_inputs import FIXTURE, base_type, typmod
 
 RECORDED = json.loads(gzip.decompress(FIXTURE.read_bytes()))

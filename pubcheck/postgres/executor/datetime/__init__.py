@@ -6,10 +6,10 @@ these, filters contain only age() of timestamptz.
 
 from __future__ import annotations
 
-from pubcheck.postgres.executor.datetime import dates, fields, intervals, making, session_zone, to_char, zones
-from pubcheck.postgres.executor.function_lookup import Function, Maker
+from pubcheck.postgres.executor.datetime import dates, fields, intervals, making, zones
+from pubcheck.postgres.executor.functions import Function, Maker
 
-_MODULES = (dates, intervals, fields, zones, session_zone, making, to_char)
+_MODULES = (dates, intervals, fields, zones, making)
 FUNCTIONS: dict[str, Function] = {
     name: function for module in _MODULES for name, function in getattr(module, "FUNCTIONS", {}).items()
 }

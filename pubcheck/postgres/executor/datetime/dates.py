@@ -17,7 +17,7 @@ from pubcheck.postgres.datum import (
     valid_julian,
 )
 from pubcheck.postgres.executor.compare import plain_order
-from pubcheck.postgres.executor.datetime.common import (
+from pubcheck.postgres.executor.datetime.intervals import (
     SECOND,
     Moment,
     checked,
@@ -25,15 +25,14 @@ from pubcheck.postgres.executor.datetime.common import (
     interval_range,
     is_infinite,
     midnight,
+    negated,
     parts,
     swapped,
     timestamp_range,
 )
-from pubcheck.postgres.executor.datetime.intervals import negated
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.functions import Call, Context, Function, Maker, evaluation_error
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.executor.values import Context, evaluation_error
-from pubcheck.postgres.input.common import END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP
+from pubcheck.postgres.input import END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP
 
 
 def _mixed(test: Callable[[Any, Any], bool]) -> tuple[Function, Function]:

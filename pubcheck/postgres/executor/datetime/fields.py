@@ -10,7 +10,7 @@ from pubcheck.postgres import oids
 from pubcheck.postgres.datum import DAY_LENGTH, POSTGRES_EPOCH, UNIX_EPOCH, Interval, calendar, julian_day, valid_julian
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import numeric
-from pubcheck.postgres.executor.datetime.common import (
+from pubcheck.postgres.executor.datetime.intervals import (
     HOUR,
     MINUTE,
     SECOND,
@@ -22,8 +22,7 @@ from pubcheck.postgres.executor.datetime.common import (
     timestamp_range,
     towards_zero,
 )
-from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import Context, evaluation_error
+from pubcheck.postgres.executor.functions import Call, Context, Function, Maker, evaluation_error
 from pubcheck.postgres.input.datetime_fields import KEYWORDS, UNITS, WORD_LENGTH
 
 

@@ -1,11 +1,13 @@
-"""The functions of pg_proc oids: implementations are found by name and argument types, in a module for each family.
+"""The functions of pg_proc oids: the environment of their evaluation, their errors, and their implementations, which
+are found by name and argument types in a module for each family. ``pubcheck.postgres.datum`` has the values.
 
 A family's ``FUNCTIONS`` are functions of values that are not NULL (of any, where pg_proc says that the function is not
 strict), under the function's name, or its name and argument types where it has several. Its ``MAKERS`` return such a
 function for a call: for functions that depend on types or collations.
 
 Before that, calls are as the planner rewrites them (optimizer/util/clauses.c): arguments at their places, bodies of
-functions in SQL in the place of the call."""
+functions in SQL in the place of the call.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,90 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from pubcheck.postgres.analysis.pathways import find_pathway
+from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.oids import TEXT
+from pubcheck.postgres.output import OutputContext
 from pubcheck.postgres.primnodes import EXPLICIT_CAST, UNKNOWN, Expr
 from pubcheck.postgres.session.syscache import SysCache
 
 if TYPE_CHECKING:
     from pubcheck.postgres.catalog.rows import Proc
-    from pubcheck.postgres.executor.values import Context
     from pubcheck.postgres.primnodes import Expr
+
+
+class Context:
+    """The environment of an evaluation, besides the row.
+
+    ``inputs`` is the context of reading literals: the major, the system caches, the settings. ``defaults``: a setting
+    that is not set there has the server's default; otherwise what depends on it is Unknowable. ``locale`` is the
+    database's collation and character classes ("C", "C.UTF-8", "en_US.UTF-8"...), None if it is unknown: results that
+    depend on it are Unknowable then. ``budget`` is for all rows together.
+    """
+
+    __slots__ = ("_output", "budget", "cache", "defaults", "inputs", "locale", "major")
+
+    def __init__(
+        self, inputs: InputContext, locale: str | None = None, budget: Budget | None = None, *, defaults: bool = False
+    ) -> None:
+        self.inputs = inputs
+        self.cache = inputs.cache
+        self.major = inputs.major
+        self.locale = locale
+        self.budget = budget or Budget()
+        self.defaults = defaults
+        self._output: OutputContext | None = None
+
+    @property
+    def output(self) -> OutputContext:
+        """The context of writing values as text."""
+        if self._output is None:
+            self._output = OutputContext(self.major.number, self.cache, self._setting)
+        return self._output
+
+    def _setting(self, name: str) -> Any:
+        value = self.inputs.setting(name)
+        if value is None and not self.defaults and name != "search_path":
+            raise Unknowable(f"the setting {name}")
+        return value
+
+
+def evaluation_error(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> ServerError:
+    """An ERROR that is raised for a row, while changes are decoded."""
+    return ServerError(sqlstate, message, key="row-error", detail=detail, hint=hint)
+
+
+def out_of_range(type_name: str, sqlstate: str = "22003") -> ServerError:
+    return evaluation_error(sqlstate, f"{type_name} out of range")
+
+
+def division_by_zero() -> ServerError:
+    return evaluation_error("22012", "division by zero")
+
+
+def substring(value: Any, start: int, length: int | None = None) -> Any:
+    """text_substring and bytea_substring: ``start`` counts from 1 and may lie before the beginning."""
+    if length is None:
+        return value[max(start, 1) - 1 :]
+    if length < 0:
+        raise evaluation_error("22011", "negative substring length not allowed")
+    return value[max(start, 1) - 1 : max(start + length, 1) - 1]
+
+
+def overlay(value: Any, by: Any, start: int, length: int | None = None) -> Any:
+    """text_overlay and bytea_overlay."""
+    if start <= 0:
+        raise evaluation_error("22011", "negative substring length not allowed")
+    after = start + (len(by) if length is None else length)
+    if not -(1 << 31) <= after < 1 << 31:
+        raise evaluation_error("22003", "integer out of range")
+    return value[: start - 1] + by + value[max(after, 1) - 1 :]
+
+
+Order = Callable[[Any, Any], int]
+
 
 Function = Callable[..., Any]
 
@@ -60,7 +136,7 @@ class Implementation(NamedTuple):
 _FAMILIES = {
     family: frozenset(types.split())
     for family, types in {
-        "integers": "int2 int4 int8 oid bool xid cid xid8 pg_lsn money regproc regclass regtype",
+        "integers": "int2 int4 int8 oid bool xid cid xid8 pg_lsn money regproc regclass regtype anyenum",
         "floats": "float4 float8",
         "numeric": "numeric",
         "text": "text varchar bpchar name char",
@@ -72,7 +148,6 @@ _FAMILIES = {
         "json_building": "any anyelement anyarray record _text json",
         "regexp_functions": "text",
         "formatting": "any anyelement anyarray text",
-        "enums": "anyenum",
         "arrays": "anyarray anycompatiblearray anycompatible anyelement any",
         "ranges": "anyrange anymultirange int4range int8range numrange daterange tsrange tstzrange",
     }.items()
