@@ -45,6 +45,8 @@ class Values:
         }
         self._number = -1
         self._looked_up: set[int] = set()
+        self._written: set[tuple[int, object]] = set()
+        """The types, and labels of enum types, whose values were written."""
         self.on_lookup: Callable[[], None] = lambda: None
         """Called when a type is looked up for the first time, before it is: then the catalog is read."""
         self._output: OutputContext
@@ -74,9 +76,20 @@ class Values:
                     self.on_lookup()
                     self._looked_up.add(oid)
 
+    def _look_up_for(self, version: CatalogVersion, type_oid: int, value: Any) -> None:
+        """Look up what the output functions of containers and enums need besides the type: rows of pg_range,
+        pg_attribute and pg_enum."""
+        self._look_up(version, type_oid)
+        kind = self._cache.type(type_oid).kind
+        if kind in "rmce":
+            key = (type_oid, value if kind == "e" else None)
+            if key not in self._written:
+                self.on_lookup()
+                self._written.add(key)
+
     def text(self, version: CatalogVersion, type_oid: int, value: Any) -> str:
         """Return the result of the type's output function."""
-        self._look_up(version, type_oid)
+        self._look_up_for(version, type_oid, value)
         return self._output.writer(type_oid)(value)
 
     def client_text(self, version: CatalogVersion, type_oid: int, value: Any) -> str:
@@ -92,7 +105,7 @@ class Values:
 
     def binary(self, version: CatalogVersion, type_oid: int, value: Any) -> bytes | None:
         """Return the result of the type's send function; None if it has none."""
-        self._look_up(version, type_oid)
+        self._look_up_for(version, type_oid, value)
         if not has_send(self._output, type_oid):
             return None
         return self._output.sender(type_oid)(value)

@@ -63,7 +63,7 @@ def _position(entry: tuple[Sequence[C], int]) -> int:
     return changes[place].lsn
 
 
-Action = Literal["row", "toast", "confirm", "truncate", "message", "invalidation", "catalog"]
+Action = Literal["row", "toast", "speculative", "confirm", "truncate", "message", "invalidation", "catalog"]
 
 _CHANGE, _TUPLE, _OID, _MESSAGE = 80, 24, 4, 16
 """Bytes: sizeof(ReorderBufferChange), HeapTupleData, Oid, two Sizes."""
@@ -228,9 +228,11 @@ class ReorderBuffer:
         if record.operation == "update":
             lsn = self._queue_removed_chunks(txn, record, lsn)
         size = _CHANGE + sum(_TUPLE + row.size for row in (record.old, record.new) if row is not None)
-        self._queue(Queued("row", lsn, txn, record.origin, size, content=record))
         if record.speculative:
-            self._queue(Queued("confirm", lsn + 1, txn, record.origin, _CHANGE))
+            self._queue(Queued("speculative", lsn, txn, record.origin, size))
+            self._queue(Queued("confirm", lsn + 1, txn, record.origin, _CHANGE, content=record))
+        else:
+            self._queue(Queued("row", lsn, txn, record.origin, size, content=record))
         if record.operation == "delete":
             self._queue_removed_chunks(txn, record, lsn + 1)
 
@@ -293,7 +295,7 @@ class ReorderBuffer:
         if not self._can_stream:
             return
         top = change.txn.toplevel
-        if change.action == "toast" or (isinstance(change.content, RowChange) and change.content.speculative):
+        if change.action in ("toast", "speculative"):
             top.has_partial_change = True
         elif change.action in ("row", "confirm"):
             top.has_partial_change = False

@@ -194,8 +194,9 @@ class Replay:
             if content.rewrite and not self._callbacks.options.receive_rewrites:
                 return
             (relation,) = _relations(content.version, (content.relation,))
-            row = Change(content.operation, change.lsn, change.txn, change.origin_id, content.old, content.new)
-            self._callbacks.call(f"{prefix}change", change.lsn, txn, relation, row)
+            lsn = change.lsn - (change.action == "confirm")  # that of the speculative row
+            row = Change(content.operation, lsn, change.txn, change.origin_id, content.old, content.new)
+            self._callbacks.call(f"{prefix}change", lsn, txn, relation, row)
         elif isinstance(content, Truncation):
             for oid in content.relations:
                 self._open(oid)
