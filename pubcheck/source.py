@@ -85,6 +85,7 @@ class Source(Struct, frozen=True, eq=False):
 
     ``text`` is SQL, unless the source is the ``listing`` of a database. Where the file is written in something else,
     ``text`` is its view's, ``view`` is that view, and ``original`` is what the file says, which reports show.
+    ``encoding`` is the codec of the file.
     """
 
     label: str
@@ -92,6 +93,7 @@ class Source(Struct, frozen=True, eq=False):
     original: str | None = None
     view: View | None = None
     listing: Listing | None = None
+    encoding: str = "utf-8"
 
     @property
     def shown(self) -> str:

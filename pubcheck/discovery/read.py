@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck import extract
 from pubcheck.diagnostics import Diagnostic, Span
@@ -70,12 +71,13 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             span = Span(Source(file.label, decoded.text), 0, 0)
             diagnostics.append(internal_error(error, "this file", span, majors))
             continue
-        sources.append(source)
         if decoded.encoding in _EIGHT_BIT:
+            source = replace(source, encoding=decoded.encoding)
             start = next(index for index, char in enumerate(decoded.text) if char > "\x7f")
             message = f"this file is not UTF-8 and was read as {_EIGHT_BIT[decoded.encoding]}"
             help = "save it as UTF-8"
             diagnostics.append(reading_diagnostic("PUB003", message, Span(source, start, start + 1), majors, help))
+        sources.append(source)
     return Reading(tuple(sources), tuple(diagnostics), tuple(faults))
 
 

@@ -311,6 +311,7 @@ class BlockRunner:
     def refuse(self, raised: Raised, basis: Basis) -> None:
         """Report that the block is refused: one finding, with the first error that the server raises."""
         error, inner = raised.error, raised.inner
+        self.replay.refused = self.replay.refused or basis.certain
         statement = self.statement if inner is None else self.statement_text(inner)
         self.session.notices = []
         if error.key is None:

@@ -142,6 +142,8 @@ class Replay:
         self.sources_reported_unseen: set[int] = set()
         """Sources for which an unseen statement about a publication was reported."""
         self._context_findings: ContextFindings | None = None
+        self.refused = False
+        """Whether a statement was refused for certain, since this was last set to False."""
         self.outcome: Outcome | None = None
         """The final state, once the unit is over."""
 
@@ -194,6 +196,7 @@ class Replay:
             journal.undo(mark)
             session.forget_path()
             run.refuse(error, name, node)
+            self.refused = self.refused or (run.recorded and session.basis.certain)
             return
         except RecursionError:
             journal.undo(mark)

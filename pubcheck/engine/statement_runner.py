@@ -31,6 +31,7 @@ from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
+    from pubcheck.engine.batches import Batch
     from pubcheck.engine.reruns import RunObjects
     from pubcheck.engine.syntax_errors import SyntaxErrorReporter
     from pubcheck.lexing.items import Statement
@@ -57,6 +58,7 @@ class StatementRunner:
         self._newer_grammar = any(replay.catalog.major.newer_grammar for replay in databases.replays)
         self._has_older_keywords = any(has_fewer_keywords(replay.catalog.major) for replay in databases.replays)
         self.unknown_names = UnknownNames()
+        self._batch: Batch | None = None
         self.run_objects: RunObjects | None = None
         """The objects that a program created so far, if the current source is one."""
 
@@ -74,11 +76,44 @@ class StatementRunner:
 
         ``conditional``: it is unknown whether it runs.
         """
+        if self._batch is None and not item.joined:
+            return self._run(source, statement, item, splitter, self._databases.replays, conditional=conditional)
+        replays = self.enter_batch(source, statement)
+        goes_on = not replays or self._run(source, statement, item, splitter, replays, conditional=conditional)
+        if self._batch is not None and not conditional:
+            self._batch.undo_refused(replays, statement, source)
+        if not item.joined:
+            self.end_batch(source, statement)
+        return goes_on
+
+    def enter_batch(self, source: int, statement: StatementText) -> list[Replay]:
+        """Begin a query of several statements, or go on with it. Return the replays in which its next one runs."""
+        if self._batch is None:
+            from pubcheck.engine.batches import Batch
+
+            self._batch = Batch()
+        return self._batch.enter(self._databases.replays, statement, source)
+
+    def end_batch(self, source: int, statement: StatementText) -> None:
+        """End the query to which the last statement belongs, if it is one of several."""
+        if self._batch is not None:
+            self._batch.end(self._databases.replays, statement, source)
+            self._batch = None
+
+    def _run(
+        self,
+        source: int,
+        statement: StatementText,
+        item: Statement,
+        splitter: Splitter,
+        replays: list[Replay],
+        *,
+        conditional: bool,
+    ) -> bool:
         unsure = conditional or item.perhaps or bool(item.placeholders)
         filled = False
-        replays = self._databases.replays
         if self._has_older_keywords and MAY_DIFFER.search(item.text) is not None:
-            replays = self._without_later_keywords(source, statement, item, unsure=unsure)
+            replays = self._without_later_keywords(source, statement, item, replays, unsure=unsure)
             if not replays:
                 return True
         try:
@@ -103,6 +138,8 @@ class StatementRunner:
             refused = RefusedStatement(source, statement, item, refusal, conditional, replays)
             accepted = self._syntax_errors.accepted(refused)
             if accepted is None:
+                if self._batch is not None and not unsure:
+                    self._batch.undo_unread(replays, statement, source)
                 return self._syntax_errors.report(refused, splitter)
             parsed, replays = accepted
         else:
@@ -157,11 +194,11 @@ class StatementRunner:
             self._too_deep(statement, error)
 
     def _without_later_keywords(
-        self, source: int, statement: StatementText, item: Statement, *, unsure: bool
+        self, source: int, statement: StatementText, item: Statement, replays: list[Replay], *, unsure: bool
     ) -> list[Replay]:
         """Run a statement for the majors to which keywords of later ones in it are names. Return the other replays."""
         others: list[Replay] = []
-        for replay in self._databases.replays:
+        for replay in replays:
             text = statement.text if item.edits else item.sql
             parsed = parse_with_names(text, replay.catalog.major, self._config.max_statement_size)
             if parsed is None:

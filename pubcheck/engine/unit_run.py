@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,12 +26,14 @@ from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.opaque_sql import wording
+from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.rulebook import selected
 from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
     from pubcheck.engine.unit import Unit
+    from pubcheck.lexing.items import Statement
 
 
 _READING_RULES = frozenset(("PUB003", "PUB004", "PUB005", "PUB006", "PUB007", "PUB008"))
@@ -215,6 +217,7 @@ class Run:
             splitter.branches = Branches(runs_itself)
         put = self.statements.put
         before, database = StatementText(source, 0, 0, ""), self.databases.current
+        query: list[Statement] = []
         self._begin(source)
         named = list(reversed(source.view.named)) if source.view is not None else []
         if has_unknown_order(source):
@@ -224,21 +227,23 @@ class Run:
             self.runner.transaction(before, number, "TRANS_STMT_BEGIN")
         for item in splitter:
             if isinstance(item, PsqlCommand):
+                if splitter.repeats(item):
+                    self._repeat(number, query, splitter)
                 self._command(number, item, before, splitter, variables)
                 continue
             put(number, item.index, item.start, item.end)
             runs = splitter.branches is None or splitter.branches.runs
             if runs is False:
                 continue
+            query = [*query, item] if query and query[-1].joined else [item]
             if "AUTOCOMMIT" in variables or "SINGLELINE" in variables:
                 runs = self._switched(number, item.keyword, before, variables) and runs
             try:
                 if named and named[-1][0] < item.start:
                     self.runner.call(source, named, item.start)
                 if item.keyword not in UNPARSED or is_parsed(item):
-                    before = StatementText(source, item.index, item.start, item.text)
+                    before = _sent(source, item)
                     if item.edits:
-                        before = replace(before, text=item.sent(), edits=item.edits)
                         self.statements.keep(number, before)
                     if not self.runner.run(number, before, item, splitter, conditional=runs is None):
                         return
@@ -246,8 +251,13 @@ class Run:
                     if splitter.branches is not None:
                         before = StatementText(source, item.index, item.start, item.text)
                     self.databases.set_place((number, item.index), "")
-                    for replay in self.databases.replays:
+                    replays = self.databases.replays
+                    if item.joined:
+                        replays = self.runner.enter_batch(number, StatementText(source, item.index, item.start, ""))
+                    for replay in replays:
                         skip(replay, source, number, item, conditional=runs is None)
+                    if not item.joined:
+                        self.runner.end_batch(number, before)
             except Exception as error:
                 self._faults.report(error, Place(number, item.index, 0, 0))
                 self.databases.unfollowed(item.text)
@@ -265,6 +275,7 @@ class Run:
         is the one that it began with."""
         if named:
             self.runner.call(source, named, len(source.text))
+        self.runner.end_batch(number, before)
         if self.runner.run_objects is not None:
             for kind in (*self.runner.run_objects.reach(len(source.text)), "TRANS_STMT_COMMIT"):
                 self.runner.transaction(before, number, kind)
@@ -294,12 +305,25 @@ class Run:
             self.runner.transaction(before, source, "TRANS_STMT_BEGIN")
         return None if takes_lines_for_statements(variables) else True
 
+    def _repeat(self, source: int, query: Sequence[Statement], splitter: Splitter) -> None:
+        """Run the last query once more, which psql does at a command that sends a query where there is none."""
+        runs = splitter.branches is None or splitter.branches.runs
+        for item in query if runs is not False else ():
+            statement = _sent(self.unit.sources[source], item)
+            if item.keyword in UNPARSED and not is_parsed(item):
+                continue
+            try:
+                parse(statement.text, self.config.max_statement_size)
+            except (SyntaxRefused, TooDeep):
+                break  # the server refuses all of it, as it did before
+            self.runner.run(source, statement, item, splitter, conditional=runs is None)
+
     def _command(
         self, source: int, command: PsqlCommand, before: StatementText, splitter: Splitter, variables: dict[str, str]
     ) -> None:
         """Follow a command of psql. ``before`` is the statement before it."""
         # Loaded only for scripts of psql.
-        from pubcheck.lexing.psql import Branches, assign, connection, included
+        from pubcheck.lexing.psql import Branches, assign, connection, encoding, included
 
         if splitter.branches is None:
             splitter.branches = Branches()
@@ -316,6 +340,8 @@ class Run:
             return
         if connection(command, variables) is not None:
             splitter.reconnect()
+        if splitter.encoding is not None and (name := encoding(command, variables)) is not None:
+            splitter.encoding.command(*name, runs=branches.runs)
         self._run_command(source, command, before, variables, branches.runs)
 
     def _run_command(
@@ -371,3 +397,9 @@ class Run:
     def speaks_of_replication(self) -> bool:
         """Whether any source is about replication."""
         return self.unit.speaks_of_replication()
+
+
+def _sent(source: Source, item: Statement) -> StatementText:
+    """Return a statement as the server receives it."""
+    statement = StatementText(source, item.index, item.start, item.text)
+    return replace(statement, text=item.sent(), edits=item.edits) if item.edits else statement

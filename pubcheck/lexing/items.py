@@ -22,7 +22,7 @@ class Statement(Struct, frozen=True, gc=False):
     the known values of variables, and the decoded text of a program's string.
 
     ``placeholders`` are the offsets where a view inserted a value. ``perhaps``: the file does not say whether and when
-    it runs.
+    it runs. ``joined``: psql sends it and the next statement as one query.
     """
 
     index: int
@@ -35,6 +35,7 @@ class Statement(Struct, frozen=True, gc=False):
     edits: tuple[tuple[int, int, str], ...] = ()
     placeholders: tuple[tuple[int, int], ...] = ()
     perhaps: bool = False
+    joined: bool = False
 
     def sent(self) -> str:
         """Return the text that the server receives, as far as it is known."""

@@ -95,6 +95,8 @@ _COPY_STDIN = (
 # take quotes and backslashes as they come (psql's command.c: exec_command, OT_WHOLE_LINE). Before it quits in a script
 # psql sends what it has (mainloop.c). \gdesc describes the result of a statement without running it.
 SENDING = frozenset(("g", "gx", "gset", "gexec", "crosstabview", "watch", "sendpipeline", "q", "quit"))
+REPEATING = frozenset(("g", "gx", "gset", "gexec", "crosstabview", "watch"))
+"""Commands that repeat the last query if there is none before them."""
 PREPARING = frozenset(("parse",))
 RESETTING = frozenset(("r", "reset", "gdesc"))
 CONDITIONS = frozenset(("if", "elif", "else", "endif"))

@@ -151,6 +151,15 @@ def included(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> str 
     return _unquoted((rest if known is None else known).strip())
 
 
+def encoding(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> tuple[str | None] | None:
+    """Return the argument of \\encoding, "" if it has none and None if it is not known; None for any other command."""
+    name, rest = words(command)
+    if name != "encoding":
+        return None
+    known = interpolated(rest, variables)
+    return (None if known is None else _unquoted(known.strip()),)
+
+
 def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Connection | None:
     """Return the connection that \\connect asks for; None for any other command."""
     name, rest = words(command)

@@ -11,15 +11,29 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
 from pubcheck.lexing.items import PsqlCommand, Statement, edited, replaced
-from pubcheck.lexing.lexical import BLANKS, FIRST_WORD, RESTART, ROUTINE, SKIPPED, is_copy_stdin, whole
-from pubcheck.lexing.standard_conforming_strings import SETTERS
+from pubcheck.lexing.lexical import (
+    BLANKS,
+    COMMAND_NAME,
+    FIRST_WORD,
+    GAP,
+    REPEATING,
+    RESTART,
+    ROUTINE,
+    SKIPPED,
+    is_copy_stdin,
+    whole,
+)
+from pubcheck.lexing.session_settings import SETTERS
 from pubcheck.lexing.statement_lexer import Lexed, StatementLexer
 from pubcheck.source import Call, Source
+
+if TYPE_CHECKING:
+    from pubcheck.lexing.client_encoding import ClientEncoding
 
 _Span = TypeVar("_Span", tuple[int, int], tuple[int, int, str])
 
@@ -38,6 +52,9 @@ _DEPTH, _DEPTH_OF_LARGE = 2, 4
 """How deep the parentheses of a statement may be nested that is found in one match, in a text of up to so many
 characters and in a larger one. Deeper ones are read token by token."""
 
+_SETS_ENCODING = r"(?i)encoding|\bset\s+names\b"
+_NO_MORE = rf"{GAP}(?:\\;{GAP})*+(?:;|\\(?:{'|'.join(REPEATING)})\b|\Z)"
+"""What ends a query of several statements without another one."""
 _VALUES = 1 << 24
 """Characters of variables that are put into the statements of a file; what comes after them is not known."""
 
@@ -69,6 +86,15 @@ class Splitter(StatementLexer):
         self._form = "$" in source.text, "\r" in source.text, depth
         self._whole = whole(True, *self._form).match
         self._calls = deque(source.view.calls if source.view is not None else ())
+        self.encoding: ClientEncoding | None = None
+        """client_encoding, if the text depends on it."""
+        self._written = source.encoding
+        # Where the command begins that sends the last statement; else -1.
+        self._sender = -1
+        if not source.text.isascii() and source.view is None and re.search(_SETS_ENCODING, source.text):
+            from pubcheck.lexing.client_encoding import ClientEncoding
+
+            self.encoding = ClientEncoding()
 
     def __iter__(self) -> Iterator[Statement | PsqlCommand]:
         return self
@@ -193,10 +219,13 @@ class Splitter(StatementLexer):
         statement = Statement(self._index, start, end, body, keyword, body, perhaps=start < self._split)
         if self._view is not None:
             statement = self._viewed(statement)
+        if self.encoding is not None:
+            statement = self.encoding.received(statement, self._written)
         self._index += 1
         self._last = statement
         self._last_resume = self._pos = matched.end()
         self._last_hole = self._hole
+        self._sender = -1
         if keyword in SETTERS:
             self._follow(statement)
         return statement
@@ -235,11 +264,17 @@ class Splitter(StatementLexer):
             edits = tuple((a, b, value) for a, b, value in values if value is not None)
             variables = tuple((a, b) for a, b, value in values if value is None)
         perhaps = start < self._split or lexed.perhaps
+        joined = lexed.joined and re.compile(_NO_MORE).match(self._text, lexed.resume) is None
         if lexed.conditional:
             self._conditional = self._index
-        statement = Statement(self._index, start, lexed.end, body, keyword, sql, variables, edits, perhaps=perhaps)
+        statement = Statement(
+            self._index, start, lexed.end, body, keyword, sql, variables, edits, perhaps=perhaps, joined=joined
+        )
         if self._view is not None:
             statement = self._viewed(statement)
+        if self.encoding is not None:
+            statement = self.encoding.received(statement, self._written)
+        self._sender = lexed.resume if lexed.sending else -1
         self._index += 1
         self._queue = deque(lexed.commands)
         self._last = statement
@@ -261,7 +296,7 @@ class Splitter(StatementLexer):
             statements.append(Statement(self._index, begin, start + piece.end, text, keyword, text, (), piece.edits))
             self._index += 1
             self._strings.follow(keyword, sent)
-        self._whole = whole(self._strings.on, *self._form).match
+        self._whole = whole(self._strings.value, *self._form).match
         return statements
 
     def _value(self, site: str) -> str | None:
@@ -290,15 +325,27 @@ class Splitter(StatementLexer):
         )
 
     def _follow(self, statement: Statement) -> None:
-        """Note a change of standard_conforming_strings by the statement."""
+        """Note a change by the statement of settings on which it depends how the text is read."""
         if self._is_dead():
             return
-        before = self._strings.on
+        if self.encoding is not None:
+            set_before = self.encoding.value
+            self.encoding.follow(statement.keyword, statement.sql)
+            if self.encoding.value != set_before and self.branches is not None and self.branches.runs is None:
+                self.encoding.forget()
+        before = self._strings.value
         self._strings.follow(statement.keyword, statement.sql)
-        if self._strings.on != before:
-            self._whole = whole(self._strings.on, *self._form).match
+        if self._strings.value != before:
+            self._whole = whole(self._strings.value, *self._form).match
 
     def reconnect(self) -> None:
         """Note that another session begins."""
         self._strings.reset()
-        self._whole = whole(self._strings.on, *self._form).match
+        if self.encoding is not None:
+            self.encoding.reset()
+        self._whole = whole(self._strings.value, *self._form).match
+
+    def repeats(self, command: PsqlCommand) -> bool:
+        """Return whether a command has psql send its last query again."""
+        name = COMMAND_NAME.match(command.text)
+        return name is not None and name[1] in REPEATING and command.start != self._sender

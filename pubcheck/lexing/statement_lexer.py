@@ -43,7 +43,7 @@ from pubcheck.lexing.lexical import (
     is_copy_stdin,
     run,
 )
-from pubcheck.lexing.standard_conforming_strings import Conforming
+from pubcheck.lexing.session_settings import Conforming
 from pubcheck.source import Source
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class TokenEnds:
         if pos and E_PREFIX.match(text, pos - 1):
             match = ESCAPED_CONTINUED.match(text, pos, limit)
         elif (
-            self._strings.on
+            self._strings.value
             or (pos and B_OR_X_PREFIX.match(text, pos - 1))
             or (pos > 1 and U_PREFIX.match(text, pos - 2))
         ):
@@ -126,8 +126,9 @@ class Lexed(Struct, gc=False):
     """A statement as it was read: ``end`` of its last token, ``resume`` after its terminator, offsets in the source.
 
     ``cut`` is whether a restart point ended it, ``dropped`` whether psql's \\r threw it away, ``perhaps`` whether it
-    is unknown if and when it runs, ``conditional`` whether an \\if chooses parts of it. ``edits`` are the (offset,
-    replacement) that make its text what the server gets.
+    is unknown if and when it runs, ``conditional`` whether an \\if chooses parts of it. ``joined``: the next statement
+    belongs to the same query. ``sending``: a command sends it. ``edits`` are the (offset, replacement) that make its
+    text what the server gets.
     """
 
     end: int
@@ -136,6 +137,8 @@ class Lexed(Struct, gc=False):
     dropped: bool = False
     perhaps: bool = False
     conditional: bool = False
+    joined: bool = False
+    sending: bool = False
     variables: list[tuple[int, int]] = []
     edits: list[tuple[int, str]] = []
     commands: list[PsqlCommand] = []
@@ -166,7 +169,7 @@ class StatementLexer:
         text, ends = self._text, self._ends_of
         limit = self._limit(start)
         routine = ROUTINE.match(text, start, limit) is not None
-        plain = run(self._strings.on, routine).match
+        plain = run(self._strings.value, routine).match
         lexed = Lexed(start)
         depth = bodies = 0  # open parentheses, and BEGIN or CASE without their END
         pos = start
@@ -234,7 +237,7 @@ class StatementLexer:
         text = self._text
         following = text[pos + 1 : min(pos + 2, limit)]
         if following == ";" and not inside:
-            lexed.resume = pos + 2
+            lexed.resume, lexed.joined = pos + 2, True
             return lexed.resume
         if following and following in ";:":
             lexed.edits.append((pos, " "))
@@ -244,6 +247,7 @@ class StatementLexer:
         is_condition = name in CONDITIONS and self.branches is not None
         if name in SENDING or name in RESETTING or name in PREPARING or (is_condition and self._is_dead()):
             lexed.dropped = name in RESETTING or is_condition
+            lexed.sending = name in SENDING
             lexed.perhaps = lexed.perhaps or name in PREPARING
             lexed.resume = pos
             return pos

@@ -296,6 +296,14 @@ def test_of_values_that_are_not_known_nothing_is_reported(statement: str) -> Non
 
 
 _ALREADY = ("42710", 'publication "p" already exists', "certain")
+_NOT_THERE = ("42704", 'publication "nope" does not exist', "certain")
+_REPEATED = ("42710", 'publication "q" already exists', "certain")
+_SYNTAX = ("42601", 'syntax error at or near "PUBLICATIO"', "certain")
+_IN_BLOCK = (
+    "25001",
+    "CREATE SUBSCRIPTION ... WITH (create_slot = true) cannot run inside a transaction block",
+    "certain",
+)
 _OF_ALL = ("55000", 'publication "p" is defined as FOR ALL TABLES', "certain")
 _CHOSEN = "CREATE PUBLICATION p\n\\if {}\n FOR ALL TABLES;\n\\else\n FOR TABLE t -- it's;\n;\n\\endif\n"
 
@@ -315,6 +323,26 @@ _CHOSEN = "CREATE PUBLICATION p\n\\if {}\n FOR ALL TABLES;\n\\else\n FOR TABLE t
         ("\\set AUTOCOMMIT off\n\\set AUTOCOMMIT x\nCREATE PUBLICATION p;\nROLLBACK;\nCREATE PUBLICATION p;", []),
         ("CREATE PUBLICATION p;\n\\c postgres;\nCREATE PUBLICATION p;", [_ALREADY]),
         ("SET standard_conforming_strings = off;\n\\c -\nSELECT '\\';\nCREATE PUBLICATION p;\nDROP PUBLICATION p;", []),
+        ("CREATE PUBLICATION p \\g\n\\g\n", [_ALREADY]),
+        ("CREATE PUBLICATION p;\n\\gx\n", [_ALREADY]),
+        ("CREATE PUBLICATION p\n\\r\n\\g\nCREATE PUBLICATION p;", []),
+        ("\\g\nCREATE PUBLICATION p; -- ;\n;\nDROP PUBLICATION p\\g\nCREATE PUBLICATION p;", []),
+        ("CREATE PUBLICATION q \\; CREATE PUBLICATION p;\n\\g\nCREATE PUBLICATION p;", [_REPEATED, _ALREADY]),
+        ("CREATE PUBLICATION p\\; CREATE PUBLICATION p;\nCREATE PUBLICATION p;", [_ALREADY]),
+        ("CREATE PUBLICATION p\\; CREATE PUBLICATIO q;\nCREATE PUBLICATION p;", [_SYNTAX]),
+        ("BEGIN\\; CREATE PUBLICATION p\\; CREATE PUBLICATIO q;\nCREATE PUBLICATION p;\nROLLBACK;", [_SYNTAX]),
+        ("CREATE PUBLICATION p\\; ROLLBACK\\; CREATE PUBLICATION q;\nCREATE PUBLICATION p;", []),
+        ("CREATE PUBLICATION p\\; BEGIN;\nROLLBACK;\nCREATE PUBLICATION p;", []),
+        ("CREATE PUBLICATION p\\; COMMIT\\; DROP PUBLICATION nope;\nCREATE PUBLICATION p;", [_NOT_THERE, _ALREADY]),
+        ("CREATE PUBLICATION p\\; SAVEPOINT x;\nCREATE PUBLICATION p;", []),
+        ("BEGIN;\nCREATE PUBLICATION p\\; SAVEPOINT x;\nCOMMIT;\nCREATE PUBLICATION p;", [_ALREADY]),
+        (
+            "CREATE PUBLICATION p\\; DO $$BEGIN DROP TABLE t; DROP TABLE t; END$$;\nCREATE PUBLICATION p FOR TABLE t;",
+            [],
+        ),
+        ("SELECT 1\\; CREATE SUBSCRIPTION s CONNECTION 'host=h' PUBLICATION p;", [_IN_BLOCK]),
+        ("CREATE SUBSCRIPTION s CONNECTION 'host=h' PUBLICATION p\\; ;", []),
+        ("CREATE SUBSCRIPTION s CONNECTION 'host=h' PUBLICATION p\\; SELECT 1;", [_IN_BLOCK]),
         (
             "\\if false\nSET standard_conforming_strings = off;\n\\endif\n"
             "SELECT '\\';\nCREATE PUBLICATION p;\nCREATE PUBLICATION p;",
@@ -360,3 +388,56 @@ def test_an_included_file_runs_where_it_is_included(
     sources: tuple[str, ...], refusals: list[tuple[str, str, str]]
 ) -> None:
     assert answers(lint(*sources, complete=True)) == refusals
+
+
+_MANGLED = ("42P01", 'relation "grÃ¶" does not exist', "certain")
+_UNLIKE = ("42P01", 'relation "grĂś" does not exist', "certain")
+_GR = "CREATE TABLE grö (id int PRIMARY KEY);\n"
+_PUBLISHED = "CREATE PUBLICATION {} FOR TABLE grö;\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "refusals"),
+    [
+        (_GR + "\\encoding LATIN1\n" + _PUBLISHED.format("p"), [_MANGLED]),
+        (_GR + "\\encoding\n" + _PUBLISHED.format("p"), []),
+        (_GR + "\\encoding NOPE\n" + _PUBLISHED.format("p"), []),
+        (_GR + "\\encoding LATIN1\n\\encoding utf-8\n" + _PUBLISHED.format("p"), []),
+        (_GR + "SET client_encoding = 'SQL_ASCII';\n" + _PUBLISHED.format("p"), []),
+        (_GR + "SET client_encoding TO win1252;\n" + _PUBLISHED.format("p"), [_MANGLED]),
+        (_GR + "SET NAMES 'iso-8859-2';\n" + _PUBLISHED.format("p"), [_UNLIKE]),
+        (_GR + "SELECT set_config('client_encoding', 'latin1', false);\n" + _PUBLISHED.format("p"), [_MANGLED]),
+        (_GR + "SET client_encoding = latin1;\nRESET client_encoding;\n" + _PUBLISHED.format("p"), []),
+        (_GR + "SET client_encoding = latin1;\nSET NAMES DEFAULT;\n" + _PUBLISHED.format("p"), []),
+        (_GR + "SET client_encoding = latin1;\n\\c\n" + _PUBLISHED.format("p"), []),
+        (_GR + "BEGIN;\nSET LOCAL client_encoding = latin1;\nCOMMIT;\n" + _PUBLISHED.format("p"), []),
+        (_GR + "BEGIN;\nSET client_encoding = latin1;\nROLLBACK;\n" + _PUBLISHED.format("p"), []),
+        (_GR + "\\encoding LATIN1\n" + _GR + _PUBLISHED.format("p") + "\\encoding UTF8\n" + _PUBLISHED.format("q"), []),
+        (
+            "SET client_encoding = latin1;\n" + _GR + "SET client_encoding = utf8;\n"
+            'CREATE PUBLICATION p FOR TABLE "grÃ¶";\n',
+            [],
+        ),
+        ("SET client_encoding = latin1;\n-- größe\nCREATE PUBLICATION p;\nCREATE PUBLICATION p;\n", [_ALREADY]),
+    ],
+)
+def test_the_server_reads_what_is_not_ascii_in_the_encoding_that_psql_15_and_the_servers_of_15_to_18_used(
+    script: str, refusals: list[tuple[str, str, str]]
+) -> None:
+    assert answers(lint(script, complete=True)) == refusals
+
+
+@pytest.mark.parametrize(
+    "setting", ["SET client_encoding = 'EUC_JP';", "\\encoding :x", "\\if :x\n\\encoding LATIN1\n\\endif"]
+)
+def test_in_an_encoding_that_is_not_known_what_is_not_ascii_is_assumed(setting: str) -> None:
+    refusals = answers(lint(f"{_GR}CREATE PUBLICATION p;\n{setting}\n{_GR}CREATE PUBLICATION p;\n", complete=True))
+    assert refusals == [_ALREADY]
+
+
+def test_bytes_of_a_file_mean_what_the_encoding_says() -> None:
+    written = b"\\encoding LATIN1\nCREATE TABLE gr\xf6 (id int);\n\\encoding UTF8\nALTER TABLE gr\xc3\xb6 ADD id int;\n"
+    written += b"CREATE PUBLICATION p FOR TABLE gr\xc3\xb6, nope;\nCREATE PUBLICATION p FOR TABLE gr\xf6;\n"
+    source = Source("x.sql", written.decode("cp1252"), encoding="windows-1252")
+    findings = Linter(Config(complete=True)).lint(Unit((source,))).diagnostics
+    assert answers(findings) == [("42P01", 'relation "nope" does not exist', "certain")]

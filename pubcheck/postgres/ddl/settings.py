@@ -388,9 +388,10 @@ def transaction(session: Session, node: Node) -> None:
             session.rollback()
             return
         session.commit()
-    inside, name = session.transaction is not None, node.get("savepoint_name", "")
+    inside = session.transaction is not None and not session.implicit
+    name = node.get("savepoint_name", "")
     if kind in ("BEGIN", "START"):
-        session.begin(pretended=node.get("pretended", False))
+        session.begin(pretended=node.get("pretended", False), implicit=node.get("implicit", False))
         _set_characteristics(session, node.get("options", ()))
     elif kind in ("COMMIT", "ROLLBACK"):
         if chain and not inside:

@@ -29,6 +29,8 @@ class Connection:
         """The savepoints of the current transaction, itself first, each with where the journal was."""
         self.pretended = False
         """Whether pubcheck started the current transaction itself, in order to undo it."""
+        self.implicit = False
+        """Whether the current transaction is that of one query with several statements."""
         self.held: str | None = None
         """The name of a prepared transaction that can still be undone: no statement came after its PREPARE."""
         self.defaults: list[tuple[str, str, Node]] = []
@@ -84,10 +86,12 @@ class Connection:
 
     # Transactions.
 
-    def begin(self, *, pretended: bool = False) -> None:
+    def begin(self, *, pretended: bool = False, implicit: bool = False) -> None:
         if self.transaction is None:
             self.transaction = [("", self.catalog.journal.mark())]
             self.pretended = pretended
+        # A BEGIN among the statements of one query takes those before it into its block (BeginTransactionBlock).
+        self.implicit = implicit
 
     def refuse_in_transaction(self, command: str) -> None:
         """Raises ServerError 25001 within a transaction (PreventInTransactionBlock)."""
@@ -97,7 +101,7 @@ class Connection:
     def _end(self) -> None:
         self.transaction = None
         self.held = None
-        self.pretended = False
+        self.pretended = self.implicit = False
         self.enums.clear()
         self.labels.clear()
 
