@@ -11,6 +11,8 @@ from unittest import mock
 import psycopg
 from msgspec import Struct
 
+from pubcheck.checks.write.identity_causes import WRITES
+from pubcheck.checks.write.replica_identity import is_replaced
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.blocks import BlockRunner
@@ -229,13 +231,17 @@ def predicted_writes(session: Session | None, writes: dict[tuple[str, str], str]
         return answers_of_writes
     for relation in session.catalog.relations.values():
         if relation.kind in "rp":
+            for operation in WRITES:
+                # A rule that replaces a write is one for statements that name the table.
+                if is_replaced(session.catalog, relation, operation):
+                    answers_of_writes.pop((session.qualified(relation), operation, True), None)
             try:
                 names = [session.qualified(member) for member in members(session.catalog, relation)]
             except ValueError:
                 continue  # the order of its partitions is not known, nor which of them speaks first
-            for operation in ("update", "delete"):
+            for operation in WRITES:
                 refusal = next((writes[name, operation] for name in names if (name, operation) in writes), None)
-                if refusal is not None:
+                if refusal is not None and not is_replaced(session.catalog, relation, operation):
                     answers_of_writes[session.qualified(relation), operation, False] = refusal
     return answers_of_writes
 

@@ -440,4 +440,4 @@ def test_bytes_of_a_file_mean_what_the_encoding_says() -> None:
     written += b"CREATE PUBLICATION p FOR TABLE gr\xc3\xb6, nope;\nCREATE PUBLICATION p FOR TABLE gr\xf6;\n"
     source = Source("x.sql", written.decode("cp1252"), encoding="windows-1252")
     findings = Linter(Config(complete=True)).lint(Unit((source,))).diagnostics
-    assert answers(findings) == [("42P01", 'relation "nope" does not exist', "certain")]
+    assert answers(list(findings)) == [("42P01", 'relation "nope" does not exist', "certain")]

@@ -84,7 +84,7 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, tuple[Refusal,
     line = Line(publications, causes, overwrites=catalog.major.publish_generated_columns)
     refusals_by_write = {}
     for write in WRITES:
-        if not _replaced(catalog, relation, write) and (met := list(line.of(write))):
+        if not _never_written(catalog, relation, write) and (met := list(line.of(write))):
             refusals_by_write[write] = _in_order(catalog, relation, write, met)
     return refusals_by_write
 
@@ -100,7 +100,7 @@ def causes_of(catalog: Catalog, relation: Relation, publications: Iterable[Publi
     return {
         write: [cause for cause in causes if getattr(cause.publication, write)]
         for write in WRITES
-        if not _replaced(catalog, relation, write)
+        if not _never_written(catalog, relation, write)
     }
 
 
@@ -156,6 +156,16 @@ def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[OtherObje
     return [row for row in rows if row is not None and row.kind == kind and row.namespace == relation.oid]
 
 
-def _replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:
+def is_replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:
     """Return whether a rule of the table always does something else instead (rewriteHandler.c)."""
     return any(rule.instead == write and rule.enabled for rule in others_on(catalog, relation, "rule"))
+
+
+def _never_written(catalog: Catalog, relation: Relation, write: Write) -> bool:
+    """Return whether rules replace every write of the table.
+
+    A rule counts only in statements that name its table, not in those that reach the table through a parent.
+    """
+    return is_replaced(catalog, relation, write) and all(
+        _never_written(catalog, catalog.relations[parent], write) for parent in relation.parents
+    )

@@ -191,7 +191,7 @@ class RefusedWrites:
                 touched.changed.add(known.table)
             elif isinstance(known, OtherObject):
                 if any(relation is not None and relation.instead for relation in (former, row)):
-                    touched.changed.add(known.namespace)
+                    families.add(known.namespace)
             elif isinstance(known, Publication):
                 if former is None or row is None or _compared(former) != _compared(row):
                     self._publication(touched, former, row)

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from pubcheck.checks.write.identity_causes import Write
-from pubcheck.checks.write.replica_identity import WRITING, Refusal, others_on, refusals
+from pubcheck.checks.write.replica_identity import WRITING, Refusal, is_replaced, others_on, refusals
 from pubcheck.checks.write.updatable_views import shown_table, written
 from pubcheck.checks.write.write_refusal_history import RefusedWrites
 from pubcheck.postgres.catalog import Catalog
@@ -210,6 +210,8 @@ def _first(session: Session, refused: RefusedWrites, target: _WriteTarget) -> _A
         return _through_view(session, refused, row, target)
     if row is None or row.kind not in "rp" or not target.operations:
         return None if not target.operations else _Answer()
+    if all(is_replaced(catalog, row, operation) for operation in target.operations):
+        return None
     ruled = bool(others_on(catalog, row, "rule"))
     if ruled and target.kind not in ("UpdateStmt", "DeleteStmt"):
         return _Answer()  # many of these are refused because of the rules

@@ -45,3 +45,40 @@ def test_a_rule_of_the_partitioned_table_says_nothing_of_its_partitions() -> Non
         (finding.object, finding.operation) for finding in lint(script, complete=True) if finding.phase == "write"
     ]
     assert sorted(writes) == [("public.a1", "delete"), ("public.a1", "update")]
+
+
+_PARTITIONED = (
+    "CREATE TABLE r (x int, y int) PARTITION BY LIST (x);\nCREATE TABLE a PARTITION OF r FOR VALUES IN (1);\n"
+    "CREATE PUBLICATION p FOR TABLE r;\n"
+)
+_INHERITED = "CREATE TABLE r (x int, y int);\nCREATE TABLE a () INHERITS (r);\nCREATE PUBLICATION p FOR TABLE a;\n"
+_ON_BOTH = NOTHING + "CREATE RULE s AS ON UPDATE TO r DO INSTEAD NOTHING;\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "refused"),
+    [
+        (_PARTITIONED + NOTHING, ["update", "delete"]),
+        (_PARTITIONED + _ON_BOTH, ["delete"]),
+        (_PARTITIONED + _ON_BOTH + "DROP RULE s ON r;", ["update", "delete"]),
+        (_PARTITIONED + NOTHING + "ALTER TABLE r DETACH PARTITION a;", []),
+        (_INHERITED + NOTHING, ["update", "delete"]),
+        (_INHERITED + _ON_BOTH, ["delete"]),
+        (_INHERITED + NOTHING + "ALTER TABLE a NO INHERIT r;", ["delete"]),
+    ],
+)
+def test_a_rule_of_a_partition_counts_only_in_statements_that_name_it(script: str, refused: list[str]) -> None:
+    operations = [
+        str(finding.operation) for finding in lint(script, complete=True) if finding.phase == "write" and finding.server
+    ]
+    assert sorted(operations, reverse=True) == refused
+
+
+@pytest.mark.parametrize(
+    ("statement", "refused"),
+    [("UPDATE a SET y = 1", False), ("UPDATE r SET y = 1", True), ("DELETE FROM a", True), ("DELETE FROM r", True)],
+)
+def test_statements_that_a_rule_replaces_are_not_refused(statement: str, refused: bool) -> None:
+    text = _PARTITIONED + NOTHING
+    related = [span.start for finding in lint(text + statement, complete=True) for span in finding.related]
+    assert any(start >= len(text) for start in related) is refused

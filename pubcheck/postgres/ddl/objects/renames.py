@@ -4,6 +4,8 @@ children too (commands/tablecmds.c: renameatt, rename_constraint_internal). Publ
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from pubcheck.postgres.ddl.columns import rename_columns
@@ -128,14 +130,25 @@ def rename_constraint(session: Session, node: Node) -> None:
         if not rv.get("inh") and catalog.children.has(row.oid):
             raise ServerError("42P16", f'inherited constraint "{old}" must be renamed in child tables too')
         family = catalog.descendants(row.oid)
-    for oid in family:
-        _rename_constraint_of(session, oid, old, new)
+    for oid in (*family[1:], row.oid):
+        if not _rename_constraint_of(session, oid, old, new, family):
+            return
 
 
-def _rename_constraint_of(session: Session, relation: int, old: str, new: str) -> None:
+def _rename_constraint_of(session: Session, relation: int, old: str, new: str, family: Sequence[int]) -> bool:
+    """Rename the constraint of one table of a ``family``. Return False if what it is called there is not known."""
     catalog = session.catalog
-    column = column_of_constraint(catalog.relations[relation], old)
+    row = catalog.relations[relation]
+    column = column_of_constraint(row, old)
     constraint = catalog.constraint(relation, old)
+    held = constraint if column is None else column.constraint
+    if held is None:
+        # NOT NULL constraints of one column may have another name in each table.
+        if row.seen and not session.blind:
+            raise ServerError("42704", f'constraint "{old}" for table "{row.name}" does not exist')
+        return False
+    if len(family) > 1 and held.inherited > sum(parent in family for parent in row.parents):
+        raise ServerError("42P16", f'cannot rename inherited constraint "{old}"')
     index = catalog.relations.get(constraint.index) if constraint is not None else None
     if index is not None:
         rename_relation(session, index, new)
@@ -143,6 +156,7 @@ def _rename_constraint_of(session: Session, relation: int, old: str, new: str) -
         put_constraint(session, constraint, new)
     elif column is not None:
         rename_not_null(session, relation, column, new)
+    return True
 
 
 def rename(session: Session, node: Node) -> None:
