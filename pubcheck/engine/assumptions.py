@@ -24,9 +24,9 @@ from pubcheck.postgres.catalog.rows import (
     Relation,
     Type,
 )
+from pubcheck.postgres.ddl.object_descriptions import RELATION_KINDS
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import list_items, range_var, strings, without_locations
-from pubcheck.postgres.relkind import RELATION_KINDS
 from pubcheck.postgres.session import Session
 
 

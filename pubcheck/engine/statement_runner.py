@@ -21,7 +21,7 @@ from pubcheck.engine.unknown_names import UnknownNames
 from pubcheck.faults import Faults
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.reasons import Reason
-from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
+from pubcheck.postgres.ddl.new_objects import NAME_BYTES, truncate
 from pubcheck.postgres.newer_grammar import newly_refused
 from pubcheck.postgres.older_keywords import MAY_DIFFER, has_fewer_keywords, parse_with_names
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse

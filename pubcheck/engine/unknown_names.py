@@ -8,7 +8,7 @@ from __future__ import annotations
 from pubcheck.diagnostics import Diagnostic, Span, StatementRef
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.items import Statement
-from pubcheck.postgres.ddl.generated_names import NAME_BYTES
+from pubcheck.postgres.ddl.new_objects import NAME_BYTES
 from pubcheck.postgres.parse import Node
 from pubcheck.statement_index import StatementText
 

@@ -34,7 +34,7 @@ def test_every_key_with_a_text_is_raised(code: str) -> None:
 @pytest.mark.parametrize(
     ("code", "name"),
     [
-        ("PUB503", "postgres/ddl/publications/alter.py via-root-needed"),
+        ("PUB503", "postgres/ddl/publications/statements.py via-root-needed"),
         ("PUB804", "checks/silent/publication_scope.py empty"),
         ("PUB302", "checks/write/identity_causes.py _identity_cause"),
         ("PUB406", "checks/write/identity_causes.py _columns_cause"),

@@ -10,7 +10,7 @@ from pubcheck.checks.table_names import table_name
 from pubcheck.checks.write.published_table import PublishedTable
 from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
-from pubcheck.postgres.ddl.generated_names import choose_relation_name
+from pubcheck.postgres.ddl.new_objects import choose_relation_name
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.identifiers import identifier
 

@@ -19,7 +19,7 @@ from pubcheck.checks.context import (
 )
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.ddl.publications.tables import same_filter
+from pubcheck.postgres.ddl.publications.members import same_filter
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.initial_copy import tables_to_copy
 from pubcheck.postgres.replication.publication_lookup import (

@@ -12,8 +12,7 @@ from pubcheck.live import records
 from pubcheck.live.loading.references import References
 from pubcheck.postgres.catalog import EXTENSION, NAMESPACE, NORMAL, OTHER, PROC, SUPERUSER, Catalog, Object
 from pubcheck.postgres.catalog.rows import OtherObject, Place, Relation
-from pubcheck.postgres.ddl.partition_bounds import STRATEGIES
-from pubcheck.postgres.ddl.tables.partition_keys import has_usual_order, partition_key
+from pubcheck.postgres.ddl.partition_bounds import STRATEGIES, has_usual_order, partition_key
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session

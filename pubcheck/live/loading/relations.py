@@ -8,8 +8,7 @@ from pubcheck.live import records
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog import AUTO, COLLATION, DEFAULT, FIRST_NORMAL_OID, INTERNAL, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation, Shown
-from pubcheck.postgres.ddl.partition_bounds import read_bound
-from pubcheck.postgres.ddl.tables.partition_keys import depend_on_key
+from pubcheck.postgres.ddl.partition_bounds import depend_on_key, read_bound
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, find, names
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pubcheck.postgres.ddl.creation_namespace import create_other
+from pubcheck.postgres.ddl.new_objects import create_other
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.storage import INDEX_METHODS, refuse_parameters
 from pubcheck.postgres.errors import ServerError

@@ -1,4 +1,8 @@
-"""CHECK constraints of a table and its children (commands/tablecmds.c: ATAddCheckNNConstraint)."""
+"""CHECK constraints of a table and its children (commands/tablecmds.c: ATAddCheckNNConstraint), and those that the
+server refuses when they are written (catalog/heap.c: cookConstraint).
+
+Such a refusal is not reported; the table is then not created, or has no such constraint.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,121 @@ from typing import Any
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, NORMAL, PROC, RELATION
-from pubcheck.postgres.catalog.rows import Constraint
-from pubcheck.postgres.ddl.check_expressions import refuse_check
-from pubcheck.postgres.ddl.generated_names import choose_constraint_name
+from pubcheck.postgres.catalog.rows import Constraint, Relation
+from pubcheck.postgres.ddl.certain_refusals import only_certain
+from pubcheck.postgres.ddl.new_objects import choose_constraint_name
 from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import BPCHAR, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import column_names, conjuncts
+from pubcheck.postgres.parse_tree import column_names, conjuncts, names
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import refuse_unknown_columns, require_column
+
+_COMPARING = frozenset(("=", "<>", "<", ">", "<=", ">="))
+_MATCHING = frozenset(("~", "~*", "!~", "!~*", "~~", "!~~", "~~*", "!~~*"))
+_WITH_LITERALS = {
+    **dict.fromkeys((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8), ("ival", _COMPARING)),
+    **dict.fromkeys((TEXT, VARCHAR, BPCHAR), ("sval", _COMPARING | _MATCHING)),
+}
+"""The literals and operators of comparisons that need no check, by the column's type."""
+_COMPARISONS = frozenset(("AEXPR_OP", "AEXPR_OP_ANY", "AEXPR_IN", "AEXPR_LIKE", "AEXPR_ILIKE"))
+
+
+def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
+    """Raise ServerError if the server certainly refuses an expression as a CHECK of a table."""
+    if shows_boolean(relation, tree):
+        return
+    # Loaded only where it does not show at a glance.
+    from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+    from pubcheck.postgres.analysis.collate import assign_collations
+    from pubcheck.postgres.ddl.stored_expressions import analyze_stored, refuse_out_of_place, refuse_system_columns
+
+    refuse_out_of_place(tree, "check constraint")
+    with only_certain(session):
+        p, condition = analyze_stored(session, relation, tree, "check constraints")
+        expr = coerce_to_boolean(p, condition, "CHECK")
+        assign_collations(p, expr)
+        refuse_system_columns(expr, "check constraint")
+
+
+def refuse_failing(session: Session, relation: Relation, tree: Node) -> None:
+    """Raise ServerError if a new CHECK cannot be tested on any row because folding its constants fails."""
+    if shows_boolean(relation, tree):
+        return
+    from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+    from pubcheck.postgres.ddl.stored_expressions import analyze_stored
+    from pubcheck.postgres.executor.planner_folding import planned
+
+    with only_certain(session):
+        p, condition = analyze_stored(session, relation, tree, "check constraints")
+        planned(p, coerce_to_boolean(p, condition, "CHECK"))
+
+
+def shows_boolean(relation: Relation, tree: Node) -> bool:
+    """Return whether an expression is clearly a condition.
+
+    Most are, and a full analysis loads the whole expression analyser.
+    """
+    stack = [tree]
+    while stack:
+        ((kind, body),) = stack.pop().items()
+        if kind == "BoolExpr":
+            stack += body["args"]
+        elif kind == "NullTest":
+            if not _type_of_column(relation, body["arg"]):
+                return False
+        elif kind == "A_Expr" and body["kind"] in _COMPARISONS:
+            literal, operators = _WITH_LITERALS.get(_type_of_column(relation, body.get("lexpr", {})), ("", ()))
+            if body["name"][-1]["String"]["sval"] not in operators or len(body["name"]) > 1:
+                return False
+            if any(literal not in _literal(value) for value in _values(body)):
+                return False
+        else:
+            return False
+    return True
+
+
+def _values(body: Node) -> list[Node]:
+    """Return the values that a column is compared with: one, those of a list, or those of an array, as pg_dump
+    writes lists."""
+    right: Node = body["rexpr"]
+    if body["kind"] == "AEXPR_OP_ANY":
+        return list(_uncast(right).get("A_ArrayExpr", {}).get("elements", ({},)))
+    return list(right["List"]["items"]) if "List" in right else [right]
+
+
+def _uncast(tree: Node) -> Node:
+    """An expression without casts to strings."""
+    while "TypeCast" in tree and tree["TypeCast"]["typeName"]["names"][-1]["String"]["sval"] in _STRINGS:
+        tree = tree["TypeCast"]["arg"]
+    return tree
+
+
+_STRINGS = ("text", "varchar", "bpchar")
+
+
+def _literal(tree: Node) -> Node:
+    """The literal that an expression is, with the casts that pg_dump writes; {} for anything else."""
+    text = _uncast(tree)
+    if text is not tree:
+        return {"sval": {}} if "sval" in text.get("A_Const", ()) else {}
+    cast = tree.get("TypeCast")
+    if cast is not None and names(cast["typeName"]["names"]) == ["pg_catalog", "numeric"]:
+        tree = cast["arg"] if "ival" in cast["arg"].get("A_Const", ()) else {}
+    constant: Node = tree.get("A_Const", {})
+    return constant
+
+
+def _type_of_column(relation: Relation, tree: Node) -> int:
+    """The type of the table's column that an expression is, 0 where it is none or that is not known; a string's may be
+    cast to another string."""
+    plain = _uncast(tree)
+    fields = plain.get("ColumnRef", {}).get("fields", ())
+    column = relation.column(fields[0].get("String", {}).get("sval", "")) if len(fields) == 1 else None
+    if column is None or (plain is not tree and column.type not in (TEXT, VARCHAR, BPCHAR)):
+        return 0
+    return column.type
 
 
 def add_check(session: Session, relation: int, node: Node, recurse: bool) -> None:

@@ -24,11 +24,11 @@ from pubcheck.postgres.catalog import (
 from pubcheck.postgres.catalog.rows import Cast, Column, Operator, OtherObject, Proc, Relation, Type
 from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.ddl.object_address import find_object
+from pubcheck.postgres.ddl.object_descriptions import RELATION_KINDS
 from pubcheck.postgres.ddl.types import free_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import list_items, range_var, strings
-from pubcheck.postgres.relkind import RELATION_KINDS
 from pubcheck.postgres.session import Session
 from pubcheck.words import word_set
 

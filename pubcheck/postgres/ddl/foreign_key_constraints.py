@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_UNPINNED, NORMAL, PARTITION, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
-from pubcheck.postgres.ddl.generated_names import addition, choose_constraint_name
+from pubcheck.postgres.ddl.new_objects import addition, choose_constraint_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT2, INT4, INT8, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node

@@ -12,8 +12,8 @@ from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, PG_CATALOG, PROC, RELATION, TYPE
 from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED
 from pubcheck.postgres.catalog.rows import Proc
-from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.function_bodies import routine_of
+from pubcheck.postgres.ddl.new_objects import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.object_address import find_proc, functions_named, procs_named
 from pubcheck.postgres.ddl.types import make_shell
 from pubcheck.postgres.errors import ServerError

@@ -14,7 +14,7 @@ from pubcheck.postgres.analysis.coerce import coerce_to_boolean
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Index, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
-from pubcheck.postgres.ddl.check_expressions import shows_boolean
+from pubcheck.postgres.ddl.check_constraints import shows_boolean
 from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.index_keys import no_operator_class
 from pubcheck.postgres.ddl.object_address import all_objects_known

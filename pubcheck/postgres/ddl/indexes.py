@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
-from pubcheck.postgres.ddl.generated_names import addition, choose_relation_name, index_column_names, truncate
 from pubcheck.postgres.ddl.index_keys import (
     IndexSpec,
     bare_column,
@@ -16,6 +15,7 @@ from pubcheck.postgres.ddl.index_keys import (
     key_columns,
     refuse_without_operator_class,
 )
+from pubcheck.postgres.ddl.new_objects import addition, choose_relation_name, index_column_names, truncate
 from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node

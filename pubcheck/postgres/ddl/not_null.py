@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
-from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
+from pubcheck.postgres.ddl.new_objects import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, alterable_column, change_columns, require_column

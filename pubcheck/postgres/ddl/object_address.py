@@ -20,11 +20,10 @@ from pubcheck.postgres.catalog import (
     Object,
 )
 from pubcheck.postgres.catalog.rows import Operator, Proc, Relation
-from pubcheck.postgres.ddl.object_descriptions import format_type
+from pubcheck.postgres.ddl.object_descriptions import RELATION_KINDS, format_type, object_noun
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import calls_in, list_items, names, range_var, strings
-from pubcheck.postgres.relkind import RELATION_KINDS, object_noun
 from pubcheck.postgres.session import Session
 
 PROC_KINDS = {"OBJECT_FUNCTION": "fw", "OBJECT_PROCEDURE": "p", "OBJECT_AGGREGATE": "a", "OBJECT_ROUTINE": "fpaw"}

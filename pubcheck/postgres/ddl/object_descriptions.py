@@ -1,4 +1,6 @@
-"""The server's names for objects in its messages (catalog/objectaddress.c: getObjectDescription)."""
+"""The server's words for objects in its messages: kinds of relations (catalog/objectaddress.c, utils/error:
+errdetail_relkind_not_supported), and descriptions (getObjectDescription).
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,74 @@ from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.oids import CHAR, SQL_NAMES
-from pubcheck.postgres.relkind import RELKIND_SINGULAR, not_supported_for
 from pubcheck.postgres.session import Session
+
+RELKIND_PLURAL = {
+    "r": "tables",
+    "p": "partitioned tables",
+    "v": "views",
+    "m": "materialized views",
+    "i": "indexes",
+    "I": "partitioned indexes",
+    "S": "sequences",
+    "t": "TOAST tables",
+    "c": "composite types",
+    "f": "foreign tables",
+    "g": "property graphs",
+}
+
+RELKIND_NOUN = {
+    "r": "table",
+    "p": "table",
+    "t": "table",
+    "v": "view",
+    "m": "materialized view",
+    "i": "index",
+    "I": "index",
+    "S": "sequence",
+    "c": "type",
+    "f": "foreign table",
+    "g": "property graph",
+}
+"""The object type by which aclcheck_error names a relation (get_relkind_objtype)."""
+
+
+RELKIND_SINGULAR = {
+    "r": "a table",
+    "p": "a partitioned table",
+    "v": "a view",
+    "m": "a materialized view",
+    "i": "an index",
+    "I": "a partitioned index",
+    "S": "a sequence",
+    "t": "a TOAST table",
+    "c": "a composite type",
+    "f": "a foreign table",
+    "g": "a property graph",
+}
+
+
+def not_supported_for(kind: str) -> str:
+    """The DETAIL of an operation that a kind of relation does not take."""
+    return f"This operation is not supported for {RELKIND_PLURAL[kind]}."
+
+
+RELATION_KINDS = {
+    "OBJECT_TABLE": "rp",
+    "OBJECT_VIEW": "v",
+    "OBJECT_MATVIEW": "m",
+    "OBJECT_INDEX": "iI",
+    "OBJECT_SEQUENCE": "S",
+    "OBJECT_FOREIGN_TABLE": "f",
+    "OBJECT_PROPGRAPH": "g",
+}
+"""The kind of object that a statement names -> the relkinds it means."""
+
+
+def object_noun(kind: str) -> str:
+    """Return the noun, with its article, for the relations that a kind of object means."""
+    return RELKIND_SINGULAR[RELATION_KINDS[kind][0]]
+
 
 KINDS = {
     "r": "table",

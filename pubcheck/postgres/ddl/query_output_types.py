@@ -13,7 +13,7 @@ from pubcheck.postgres.analysis.parse_state import NOTHING
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.analysis.select import analyze_query
 from pubcheck.postgres.ddl.certain_refusals import only_certain
-from pubcheck.postgres.ddl.query_dependencies.columns import OutputColumn, Outputs
+from pubcheck.postgres.ddl.query_dependencies.references import OutputColumn, Outputs
 from pubcheck.postgres.ddl.type_modifiers import UNSEEN_COLLATION
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY

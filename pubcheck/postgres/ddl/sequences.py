@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.generated_names import choose_relation_name
+from pubcheck.postgres.ddl.new_objects import choose_relation_name
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT2, INT4, INT8

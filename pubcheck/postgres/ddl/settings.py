@@ -12,7 +12,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog import SUPERUSER, TEMPORARY
 from pubcheck.postgres.ddl.deletion import drop_at_commit, drop_temporary
-from pubcheck.postgres.ddl.generated_names import truncate
+from pubcheck.postgres.ddl.new_objects import truncate
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import split_identifiers
 from pubcheck.postgres.parse import Node

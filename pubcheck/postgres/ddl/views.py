@@ -13,8 +13,7 @@ from pubcheck.postgres.ddl.columns import difference
 from pubcheck.postgres.ddl.deletion import drop_at_commit
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.query_dependencies import read_query
-from pubcheck.postgres.ddl.query_dependencies.columns import Outputs
-from pubcheck.postgres.ddl.query_dependencies.references import QueryReading
+from pubcheck.postgres.ddl.query_dependencies.references import Outputs, QueryReading
 from pubcheck.postgres.ddl.storage import refuse_parameters
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError

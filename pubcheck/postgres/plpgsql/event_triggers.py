@@ -19,8 +19,7 @@ from pubcheck.postgres.analysis.parse_state import NOTHING
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Namespace, Publication, PublicationNamespace, PublicationRel, Relation
-from pubcheck.postgres.command_tags import command_tag
-from pubcheck.postgres.ddl.event_triggers import EventTrigger, event_triggers, trigger_named
+from pubcheck.postgres.ddl.event_triggers import EventTrigger, command_tag, event_triggers, trigger_named
 from pubcheck.postgres.ddl.functions import unfollowed_call
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.planner_folding import planned

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog import PUBLICATION
-from pubcheck.postgres.ddl.dml_targets import missing_target
+from pubcheck.postgres.ddl.dml import missing_target
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar import parse_with
 from pubcheck.postgres.parse import Node, SyntaxRefused

@@ -13,12 +13,11 @@ from operator import itemgetter
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.not_null import column_of_constraint
-from pubcheck.postgres.ddl.object_descriptions import not_alterable
+from pubcheck.postgres.ddl.object_descriptions import RELATION_KINDS, RELKIND_NOUN, not_alterable, object_noun
 from pubcheck.postgres.ddl.replica_identity import refuse_kind as refuse_identity
 from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.relkind import RELATION_KINDS, RELKIND_NOUN, object_noun
 from pubcheck.postgres.session import Session
 
 _COMMAND, _SUBTYPE = itemgetter("AlterTableCmd"), itemgetter("subtype")
@@ -164,7 +163,7 @@ _PERSISTENCE = {"AT_SetLogged": "p", "AT_SetUnLogged": "u"}
 def _retyped(session: Session, former: dict[int, Relation]) -> None:
     """ATPostAlterTypeParse, once all columns have their new types; ``former`` are the relations before that."""
     # Loaded only where a column gets another type.
-    from pubcheck.postgres.ddl.alter_column_type import rebuild_dependents
+    from pubcheck.postgres.ddl.alter_table.column_types import rebuild_dependents
 
     rebuild_dependents(session, former)
 
@@ -239,7 +238,7 @@ _HOMES = {
     "AT_DisableRule": "relation_options:enable_rule",
     "AT_DisableTrig": "relation_options:enable_trigger",
     "AT_DropCluster": "relation_options:cluster_on",
-    "AT_DropColumn": "drop_column:drop_column",
+    "AT_DropColumn": "column_defaults:drop_column",
     "AT_DropConstraint": "constraints:drop",
     "AT_DropExpression": "column_defaults:drop_expression",
     "AT_DropIdentity": "column_defaults:drop_identity",
@@ -258,19 +257,19 @@ _HOMES = {
     "AT_MergePartitions": "merge_split:merge",
     "AT_SplitPartition": "merge_split:split",
     "AT_ReplicaIdentity": "relation_options:replica_identity",
-    "AT_ResetOptions": "storage:reset_options",
+    "AT_ResetOptions": "relation_options:reset_options",
     "AT_SetExpression": "column_defaults:set_expression",
     "AT_SetIdentity": "column_defaults:set_identity",
-    "AT_SetLogged": "persistence:set_logged",
+    "AT_SetLogged": "relation_options:set_logged",
     "AT_SetNotNull": "constraints:set_not_null",
-    "AT_SetAccessMethod": "storage:set_access_method",
-    "AT_SetOptions": "storage:set_options",
-    "AT_SetRelOptions": "storage:set_parameters",
-    "AT_SetCompression": "column_options:set_compression",
-    "AT_SetStatistics": "column_options:set_statistics",
-    "AT_SetStorage": "column_options:set_storage",
-    "AT_SetTableSpace": "storage:set_tablespace",
-    "AT_SetUnLogged": "persistence:set_unlogged",
+    "AT_SetAccessMethod": "relation_options:set_access_method",
+    "AT_SetOptions": "relation_options:set_options",
+    "AT_SetRelOptions": "relation_options:set_parameters",
+    "AT_SetCompression": "column_defaults:set_compression",
+    "AT_SetStatistics": "column_defaults:set_statistics",
+    "AT_SetStorage": "column_defaults:set_storage",
+    "AT_SetTableSpace": "relation_options:set_tablespace",
+    "AT_SetUnLogged": "relation_options:set_unlogged",
     "AT_ValidateConstraint": "constraints:validate",
 }
 _ACTIONS: Deferred[str, Subcommand] = Deferred(__name__, _HOMES)

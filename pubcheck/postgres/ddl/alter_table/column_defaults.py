@@ -1,17 +1,19 @@
-"""Defaults of existing columns: SET and DROP DEFAULT, GENERATED (SET and DROP EXPRESSION) and IDENTITY
-(commands/tablecmds.c).
+"""Changes of existing columns other than of their types (commands/tablecmds.c): SET and DROP DEFAULT, GENERATED (SET
+and DROP EXPRESSION), IDENTITY, SET STORAGE, SET COMPRESSION, SET STATISTICS, and DROP COLUMN, here and in all
+children.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import DEFAULT, INTERNAL, RELATION
+from pubcheck.postgres.catalog import DEFAULT, INTERNAL, RELATION, Object
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import refuse_renewal
+from pubcheck.postgres.ddl.storage import refuse_compression, storage_of
 from pubcheck.postgres.ddl.tables.column_definition import attach_default, kept_tree, refuse_identity_type
 from pubcheck.postgres.ddl.tables.default_types import default_type, without_null_default
 from pubcheck.postgres.errors import ServerError, without_position
@@ -19,6 +21,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import (
+    SYSTEM_COLUMNS,
     alterable_column,
     change_columns,
     having_column,
@@ -227,3 +230,84 @@ def drop_identity(session: Session, relation: int, command: Node, recurse: bool)
         if number == column.number and kind == INTERNAL and dependent[0] == RELATION:
             catalog.forget_dependencies(dependent[:2])
             perform_deletion(session, [dependent], False)
+
+
+def set_storage(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetStorage, which goes down to children (ATSimpleRecursion); DEFAULT came with 16."""
+    written = command["def"]["String"]["sval"]
+    if written.lower() == "default" and not session.catalog.major.column_storage:
+        raise ServerError("42601", f'syntax error at or near "{written}"')
+    word = storage_of(session, written, alterable_column(session, relation, command["name"]).type)
+    for member in having_column(session, relation, command["name"], recurse):
+        column = require_column(session, member, command["name"])
+        change_columns(session, member, [column.number], storage=word)
+
+
+def set_compression(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetCompression, which changes nothing that is kept."""
+    column = alterable_column(session, relation, command["name"])
+    refuse_compression(session, command["def"]["String"]["sval"], column.type)
+
+
+def set_statistics(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetStatistics, which changes nothing that is kept; an index's column is named by its number."""
+    if session.catalog.relations[relation].kind in "rpmf":
+        if "name" not in command:
+            raise ServerError("0A000", "cannot refer to non-index column by number")
+        alterable_column(session, relation, command["name"])
+
+
+def drop_column(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecDropColumn: children lose the column too unless they have it from elsewhere."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    name = command["name"]
+    if name in SYSTEM_COLUMNS:
+        raise ServerError("0A000", f'cannot drop system column "{name}"')
+    column = row.column(name)
+    if column is None:
+        if command.get("missing_ok"):
+            session.notices.append(f'column "{name}" of relation "{row.name}" does not exist, skipping')
+            return
+        column = require_column(session, relation, name)
+    if row.of_type and "through_type" not in command:
+        raise ServerError("42809", "cannot drop column from typed table")
+    objects: list[Object] = []
+    _collect_column(session, relation, column, recurse, False, objects)
+    perform_deletion(session, objects, command.get("behavior") == "DROP_CASCADE")
+
+
+def _collect_column(
+    session: Session, relation: int, column: Column, recurse: bool, recursing: bool, objects: list[Object]
+) -> None:
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    name = column.name
+    if column.inherited and not recursing:
+        raise ServerError("42P16", f'cannot drop inherited column "{name}"')
+    if column.number in row.partition_key or column.number in row.partition_reads:
+        raise ServerError(
+            "42P16", f'cannot drop column "{name}" because it is part of the partition key of relation "{row.name}"'
+        )
+    children = sorted(catalog.children.get(relation))
+    if children and row.kind == "p" and not recurse:
+        raise ServerError(
+            "42P16",
+            "cannot drop column from only the partitioned table when partitions exist",
+            hint="Do not specify the ONLY keyword.",
+        )
+    for child in children:
+        inherited = catalog.relations[child].column(name)
+        if inherited is None:
+            continue
+        if recurse and inherited.inherited == 1 and not inherited.local:
+            _collect_column(session, child, inherited, recurse, True, objects)
+        else:
+            change_columns(
+                session,
+                child,
+                [inherited.number],
+                inherited=max(0, inherited.inherited - 1),
+                local=inherited.local or not recurse,
+            )
+    objects.append((RELATION, relation, column.number))

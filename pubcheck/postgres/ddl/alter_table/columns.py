@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, NotNull
 from pubcheck.postgres.ddl.columns import DIFFERENT, difference
-from pubcheck.postgres.ddl.constraints import add_constraint
+from pubcheck.postgres.ddl.constraints import add_constraint, order_constraints
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import add_not_null
 from pubcheck.postgres.ddl.tables.column_definition import (
@@ -15,7 +15,6 @@ from pubcheck.postgres.ddl.tables.column_definition import (
     depend_on_type,
     refuse_pseudo_type,
 )
-from pubcheck.postgres.ddl.tables.constraints import order_constraints
 from pubcheck.postgres.ddl.tables.default_types import is_simple, without_null_default
 from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node

@@ -19,6 +19,7 @@ from pubcheck.postgres.ddl.object_address import (
     find_on_table,
     find_relation,
 )
+from pubcheck.postgres.ddl.object_descriptions import RELATION_KINDS
 from pubcheck.postgres.ddl.objects import (
     object_row,
     relation_to_alter,
@@ -27,13 +28,12 @@ from pubcheck.postgres.ddl.objects import (
     require_owner,
     require_publication_owner,
 )
-from pubcheck.postgres.ddl.objects.new_names import move, move_type, put_constraint, relation_of_type, rename_relation
+from pubcheck.postgres.ddl.objects.schemas import move, move_type, put_constraint, relation_of_type, rename_relation
 from pubcheck.postgres.ddl.subscriptions import rename_subscription
 from pubcheck.postgres.ddl.types import refuse_shell
 from pubcheck.postgres.ddl.types.composites import typed_tables
 from pubcheck.postgres.errors import PUBLICATION_EXISTS, ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.relkind import RELATION_KINDS
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, put_columns, require_column
 

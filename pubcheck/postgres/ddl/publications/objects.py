@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import TEMPORARY
 from pubcheck.postgres.catalog.rows import Filter, Namespace, Publication, Relation
+from pubcheck.postgres.ddl.object_descriptions import RELKIND_SINGULAR, not_supported_for
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.relkind import RELKIND_SINGULAR, not_supported_for
 from pubcheck.postgres.session import Session
 
 _OPENABLE_NOT = "iIcg"

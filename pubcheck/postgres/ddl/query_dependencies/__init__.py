@@ -13,15 +13,18 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.analysis.comparisons import MOST_ENTRIES
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, TYPE
-from pubcheck.postgres.ddl.query_dependencies.columns import (
+from pubcheck.postgres.ddl.query_dependencies.references import (
+    NamespaceItem,
     OutputColumn,
     Outputs,
+    QueryReading,
+    References,
+    Scope,
     apply_aliases,
     common_output,
     field_of,
     result_columns,
 )
-from pubcheck.postgres.ddl.query_dependencies.references import NamespaceItem, QueryReading, References, Scope
 from pubcheck.postgres.ddl.type_modifiers import (
     DEFAULT_COLLATION,
     UNSEEN_COLLATION,

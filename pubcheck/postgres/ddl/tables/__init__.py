@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.constraints import add_constraint
+from pubcheck.postgres.ddl.constraints import add_constraint, order_constraints, with_not_nulls
 from pubcheck.postgres.ddl.tables.column_definition import (
     attach_default,
     define_column,
@@ -19,7 +19,6 @@ from pubcheck.postgres.ddl.tables.column_definition import (
     own_defaults,
     refuse_pseudo_type,
 )
-from pubcheck.postgres.ddl.tables.constraints import order_constraints, with_not_nulls
 from pubcheck.postgres.ddl.tables.default_types import without_null_default
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
@@ -28,7 +27,7 @@ from pubcheck.postgres.session import Session
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.postgres.ddl.tables.ancestry import Ancestry
+    from pubcheck.postgres.ddl.tables.inheritance import Ancestry
 
 
 def create_table(session: Session, node: Node, kind: str = "") -> None:
@@ -66,7 +65,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     ancestry = None
     if "inhRelations" in node or "ofTypename" in node:
         # Loaded only for tables that have a parent or a type.
-        from pubcheck.postgres.ddl.tables.ancestry import Ancestry
+        from pubcheck.postgres.ddl.tables.inheritance import Ancestry
 
         ancestry = Ancestry(session, node, former, namespace, persistence)
     elements = _elements(session, node, ancestry)
@@ -95,7 +94,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     )
     if "partspec" in node:
         # Loaded only for partitioned tables.
-        from pubcheck.postgres.ddl.tables.partition_keys import with_partition_key
+        from pubcheck.postgres.ddl.partition_bounds import with_partition_key
 
         row = with_partition_key(session, row, node["partspec"])
         session.catalog.define("partition key", row.oid, node["partspec"])
@@ -164,7 +163,7 @@ def _elements(session: Session, node: Node, ancestry: Ancestry | None) -> _Eleme
             elements.constraints.append(body)
         elif kind == "TableLikeClause":
             # Loaded only for LIKE.
-            from pubcheck.postgres.ddl.tables.like import copied_columns, with_columns
+            from pubcheck.postgres.ddl.tables.inheritance import copied_columns, with_columns
 
             source = with_columns(session, session.relation(body["relation"]))
             elements.seen = elements.seen and source.seen
@@ -186,7 +185,7 @@ def _complete(session: Session, row: Relation, node: Node, ancestry: Ancestry | 
     if "columns" not in node:
         depend_on_types(session, row)
     if row.partition_key:
-        from pubcheck.postgres.ddl.tables.partition_keys import depend_on_key
+        from pubcheck.postgres.ddl.partition_bounds import depend_on_key
 
         depend_on_key(session.catalog, row)
     if ancestry is not None:
@@ -199,7 +198,7 @@ def _complete(session: Session, row: Relation, node: Node, ancestry: Ancestry | 
 
         copy_defaults(session, row.oid, own_defaults(node), sources)
     if elements.likes:
-        from pubcheck.postgres.ddl.tables.like import copy_constraints, copy_indexes
+        from pubcheck.postgres.ddl.tables.inheritance import copy_constraints, copy_indexes
 
     for source, options in elements.likes:
         copy_constraints(session, source, row.oid, options)

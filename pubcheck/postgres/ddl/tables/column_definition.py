@@ -200,7 +200,7 @@ def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
 def _written_storage(session: Session, body: Node, oid: int) -> str:
     """STORAGE of a new column, which came with 16. Raises ServerError 42601 and what is wrong with COMPRESSION."""
     # Loaded only for columns that say how they are stored.
-    from pubcheck.postgres.ddl.column_storage import refuse_compression, storage_of
+    from pubcheck.postgres.ddl.storage import refuse_compression, storage_of
 
     if "storage_name" in body and not session.catalog.major.column_storage:
         raise ServerError("42601", 'syntax error at or near "STORAGE"')

@@ -1,19 +1,23 @@
-"""The columns and constraints that a table gets from its parents or its type, and a partition's keys
-(commands/tablecmds.c: MergeAttributes, MergeChildAttribute, CloneForeignKeyConstraints).
+"""What a table gets from others: the columns and constraints of its parents (INHERITS, PARTITION OF) or its type, a
+partition's keys (commands/tablecmds.c: MergeAttributes, MergeChildAttribute, CloneForeignKeyConstraints), and the
+parts of a table that LIKE copies (parser/parse_utilcmd.c: transformTableLikeClause, expandTableLikeClause).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, CONSTRAINT, NORMAL, PARTITION, PROC, RELATION
-from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_NORMAL_OID, NORMAL, PARTITION, PROC, RELATION
+from pubcheck.postgres.catalog.rows import Column, Constraint, Index, NotNull, Relation
 from pubcheck.postgres.ddl.columns import DIFFERENT, difference
-from pubcheck.postgres.ddl.generated_names import choose_constraint_name
-from pubcheck.postgres.ddl.indexes import adopt_index
-from pubcheck.postgres.ddl.tables.constraints import merge_not_null
+from pubcheck.postgres.ddl.constraints import merge_not_null
+from pubcheck.postgres.ddl.index_keys import IndexSpec
+from pubcheck.postgres.ddl.indexes import adopt_index, define_index, spec_of
+from pubcheck.postgres.ddl.new_objects import choose_constraint_name
+from pubcheck.postgres.ddl.not_null import require_not_null
+from pubcheck.postgres.ddl.partition_bounds import read_bound, refuse_overlap
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -205,3 +209,142 @@ def clone_indexes(session: Session, parent: Relation, child: int) -> None:
             catalog.relations[child],
             constraint=catalog.owner_of_index(oid),
         )
+
+
+class Ancestry:
+    """What a CREATE TABLE takes from elsewhere, in the server's order.
+
+    ``parents`` are rows of the catalog, ``bound`` is that of a partition, ``of_type`` the oid of a type, or 0.
+    """
+
+    def __init__(self, session: Session, node: Node, former: Relation | None, namespace: int, persistence: str) -> None:
+        self._session, self._node = session, node
+        self.parents = _parents(session, node, former, namespace, persistence) if "inhRelations" in node else []
+        self.bound = None
+        if "partbound" in node:
+            self.bound = read_bound(session, session.catalog.relations[self.parents[0].oid], node["partbound"])
+        self.of_type = session.type_oid(node["ofTypename"]) if "ofTypename" in node else 0
+
+    def columns(self) -> tuple[list[Column], bool]:
+        """Return the columns of the parents and the type, and whether all of them are known."""
+        columns = inherited_columns(self._session, self.parents) if self.parents else []
+        seen = all(parent.seen for parent in self.parents)
+        if "ofTypename" in self._node:
+            of_type = columns_of_type(self._session, self._node["ofTypename"])
+            seen = of_type is not None
+            columns += of_type or ()
+        return columns, seen
+
+    def merge(self, existing: Column, column: Column, *, typed: bool) -> Column:
+        return merge_column(self._session, existing, column, typed=typed)
+
+    def refuse_overlap(self, name: str) -> None:
+        """Raise ServerError if the bound of a new partition overlaps with another one's."""
+        if self.bound is not None:
+            refuse_overlap(self._session, self.parents[0], name, self.bound)
+
+    def depend(self, row: Relation) -> None:
+        for parent in self.parents:
+            how = AUTO if row.partition else NORMAL
+            self._session.catalog.depend((RELATION, row.oid, 0), (RELATION, parent.oid, 0), how)
+
+    def inherit_constraints(self, row: Relation) -> None:
+        """Copy the parents' constraints and indexes."""
+        for parent in self.parents:
+            inherit_constraints(self._session, parent, row.oid)
+        if row.partition and self.parents:
+            # In DefineRelation, before the statements for the partition's own keys run.
+            clone_indexes(self._session, self.parents[0], row.oid)
+
+
+def _parents(session: Session, node: Node, former: Relation | None, namespace: int, persistence: str) -> list[Relation]:
+    """Return the parents of INHERITS or PARTITION OF. Raises ServerError if one of them cannot be a parent of the
+    table."""
+    name = node["relation"]["relname"]
+    parents = [session.relation(parent["RangeVar"]) for parent in node["inhRelations"]]
+    if any(parent.name == name and parent.namespace == namespace for parent in parents):
+        raise ServerError("42P01", f'relation "{name}" does not exist')
+    if former is not None and any(former.oid in session.catalog.ancestors(parent.oid) for parent in parents):
+        # Its parent could not be created before it.
+        raise ServerError("42P07", 'relation "{name}" already exists', name=name)
+    distinct: set[int] = set()
+    for parent in parents:
+        if parent.oid in distinct:
+            raise ServerError("42P07", f'relation "{parent.name}" would be inherited from more than once')
+        distinct.add(parent.oid)
+    for parent in parents:
+        check_parent(session, parent, "partbound" in node, persistence)
+    return parents
+
+
+LIKE_CONSTRAINTS, LIKE_DEFAULTS, LIKE_GENERATED, LIKE_IDENTITY, LIKE_INDEXES, LIKE_STORAGE = 4, 8, 16, 32, 64, 256
+"""TableLikeOption bits (nodes/parsenodes.h)."""
+
+
+def copied_columns(source: Relation, options: int, owned: list[tuple[str, Node]]) -> Iterator[Column]:
+    """transformTableLikeClause: names, types and NOT NULL always; the rest as INCLUDING says.
+
+    An identity column gets a sequence of its own, which goes to ``owned``.
+    """
+    for column in source.live():
+        generated = column.generated if options & LIKE_GENERATED else ""
+        if column.identity and options & LIKE_IDENTITY:
+            owned.append((column.name, {"contype": "CONSTR_IDENTITY"}))
+        yield replace(
+            column,
+            identity=column.identity if options & LIKE_IDENTITY else "",
+            generated=generated,
+            expression=column.expression if generated else (),
+            tree=column.tree if generated or options & LIKE_DEFAULTS else None,
+            storage=column.storage if options & LIKE_STORAGE else "",
+            has_default=column.has_default and bool(options & LIKE_DEFAULTS),
+            inherited=0,
+            local=True,
+            constraint=column.constraint and NotNull(column.constraint.name, no_inherit=column.constraint.no_inherit),
+        )
+
+
+def with_columns(session: Session, source: Relation) -> Relation:
+    """Return a table of LIKE with its columns and types, also for the server's own catalogs."""
+    columns = session.syscache.builtin.columns(source.name) if source.oid < FIRST_NORMAL_OID else None
+    if columns is None:
+        return source
+    if session.catalog.major.named_not_null:
+        # They have no constraints, which is what LIKE copies.
+        columns = tuple(replace(column, not_null=False) for column in columns)
+    return replace(source, columns=columns)
+
+
+def _indexes_of_catalog(session: Session, source: Relation) -> Iterator[IndexSpec]:
+    """Nothing in pg_depend says that they are of constraints (get_index_constraint), so that their copies are not."""
+    for kind, keys in session.syscache.builtin.indexes(source.name):
+        elements = tuple({"name": source.columns[key - 1].name} for key in keys)
+        yield IndexSpec(elements, unique=kind != "n", primary=kind == "p", copied=True)
+
+
+def copy_constraints(session: Session, source: Relation, target: int, options: int) -> None:
+    """LIKE: named NOT NULL constraints come with the columns; CHECK constraints by INCLUDING CONSTRAINTS."""
+    catalog = session.catalog
+    if not options & LIKE_CONSTRAINTS:
+        return
+    for oid in catalog.constraints_of.get(source.oid):
+        constraint = catalog.constraints[oid]
+        if constraint.kind == "c":
+            copy_check(session, constraint, target, inherited=False)
+
+
+def copy_indexes(session: Session, source: Relation, target: int, options: int) -> None:
+    """LIKE ... INCLUDING INDEXES: copy indexes and keys under new names (expandTableLikeClause)."""
+    catalog = session.catalog
+    if not options & LIKE_INDEXES:
+        return
+    if source.oid < FIRST_NORMAL_OID:
+        for spec in _indexes_of_catalog(session, source):
+            copy = define_index(session, catalog.relations[target], spec)
+            if spec.primary:
+                require_not_null(session, target, copy.keys)
+        return
+    for oid in catalog.indexes_of.get(source.oid):
+        index: Index = catalog.indexes[oid]
+        spec = spec_of(session, catalog.relations[source.oid], index, catalog.owner_of_index(oid))
+        define_index(session, catalog.relations[target], spec)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import TYPE
 from pubcheck.postgres.catalog.rows import Type
-from pubcheck.postgres.ddl.creation_namespace import depend_on_schema
+from pubcheck.postgres.ddl.new_objects import depend_on_schema
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 

@@ -6,10 +6,9 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PG_CATALOG, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Column, OtherObject, Relation, Type
-from pubcheck.postgres.ddl.check_expressions import refuse_check
-from pubcheck.postgres.ddl.creation_namespace import creation_name
+from pubcheck.postgres.ddl.check_constraints import refuse_check
 from pubcheck.postgres.ddl.deletion import perform_deletion
-from pubcheck.postgres.ddl.generated_names import make_object_name
+from pubcheck.postgres.ddl.new_objects import creation_name, make_object_name
 from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.ddl.tables.default_types import is_simple
 from pubcheck.postgres.ddl.tables.default_values import refuse_default

@@ -1,11 +1,28 @@
-"""Tables that become members of a publication, stay, and cease to be (commands/publicationcmds.c:
-PublicationAddTables, AlterPublicationTables, PublicationDropTables; catalog/pg_publication.c).
+"""Tables and schemas that become members of a publication, stay, and cease to be (commands/publicationcmds.c:
+PublicationAddTables, AlterPublicationTables, PublicationDropTables, AlterPublicationSchemas, PublicationAddSchemas;
+catalog/pg_publication.c).
 """
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog import FIRST_UNPINNED, PUBLICATION_REL
-from pubcheck.postgres.catalog.rows import Filter, Place, Publication, PublicationRel, Relation
+from pubcheck.postgres.catalog import (
+    FIRST_UNPINNED,
+    PG_CATALOG,
+    PG_TOAST,
+    PUBLICATION_NAMESPACE,
+    PUBLICATION_REL,
+    TEMPORARY,
+)
+from pubcheck.postgres.catalog.rows import (
+    Filter,
+    Namespace,
+    Place,
+    Publication,
+    PublicationNamespace,
+    PublicationRel,
+    Relation,
+)
+from pubcheck.postgres.ddl.object_descriptions import RELKIND_NOUN, RELKIND_SINGULAR, not_supported_for
 from pubcheck.postgres.ddl.publications import is_removed, permission_denied
 from pubcheck.postgres.ddl.publications.objects import (
     Member,
@@ -16,7 +33,6 @@ from pubcheck.postgres.ddl.publications.objects import (
 )
 from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
 from pubcheck.postgres.parse_tree import without_locations
-from pubcheck.postgres.relkind import RELKIND_NOUN, RELKIND_SINGULAR, not_supported_for
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.tokens import column_list
@@ -232,3 +248,78 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
             catalog.remove(PUBLICATION_REL, oid)
         else:
             catalog.gone.put((PUBLICATION_REL, publication.oid, relation.oid), True)
+
+
+def alter_schemas(
+    session: Session, publication: Publication, schemas: list[tuple[Namespace, int]], action: str
+) -> None:
+    """AlterPublicationSchemas."""
+    catalog = session.catalog
+    if action == "AP_AddObjects":
+        for oid in catalog.members_of.get(publication.oid):
+            if catalog.publication_rels[oid].columns is not None:
+                raise ServerError(
+                    "22023",
+                    'cannot add schema to publication "{publication}"',
+                    key="schema-with-column-list",
+                    detail="Schemas cannot be added if any tables that specify a column list are already part of "
+                    "the publication.",
+                    culprit=schemas[0][1],
+                    publication=publication.name,
+                ).about(publication.name)
+        add_schemas(session, publication, schemas, if_not_exists=False)
+    elif action == "AP_DropObjects":
+        for namespace, location in schemas:
+            held = catalog.schema_members.get((publication.oid, namespace.oid))
+            removed = is_removed(session, PUBLICATION_NAMESPACE, publication, namespace.oid)
+            if held is not None:
+                catalog.remove(PUBLICATION_NAMESPACE, held)
+            elif removed or (publication.seen and namespace.seen):
+                session.rests_on_flag("joined")
+                raise ServerError(
+                    "42704",
+                    'tables from schema "{schema}" are not part of the publication',
+                    key="schema-not-member",
+                    culprit=location,
+                    schema=namespace.name,
+                ).about(publication.name)
+            else:
+                catalog.gone.put((PUBLICATION_NAMESPACE, publication.oid, namespace.oid), True)
+    else:
+        new_schemas = {namespace.oid for namespace, _ in schemas}
+        for oid in catalog.schemas_of.get(publication.oid):
+            if catalog.publication_namespaces[oid].namespace not in new_schemas:
+                catalog.remove(PUBLICATION_NAMESPACE, oid)
+        catalog.gone.put((PUBLICATION_NAMESPACE, publication.oid, 0), True)
+        add_schemas(session, publication, schemas, if_not_exists=True)
+
+
+def add_schemas(
+    session: Session, publication: Publication, schemas: list[tuple[Namespace, int]], *, if_not_exists: bool
+) -> None:
+    """PublicationAddSchemas, publication_add_schema, check_publication_add_schema."""
+    catalog = session.catalog
+    for namespace, location in schemas:
+        if (publication.oid, namespace.oid) in catalog.schema_members:
+            if if_not_exists:
+                continue
+            raise ServerError(
+                "42710",
+                'schema "{schema}" is already member of publication "{publication}"',
+                key="schema-already-member",
+                culprit=location,
+                schema=namespace.name,
+                publication=publication.name,
+            ).about(publication.name)
+        if namespace.oid in (PG_CATALOG, PG_TOAST, TEMPORARY):
+            raise ServerError(
+                "22023",
+                'cannot add schema "{schema}" to publication',
+                key="temporary-schema" if namespace.oid == TEMPORARY else "system-schema",
+                detail="Temporary schemas cannot be replicated."
+                if namespace.oid == TEMPORARY
+                else "This operation is not supported for system schemas.",
+                culprit=location,
+                schema=namespace.name,
+            ).about(publication.name)
+        catalog.add(PublicationNamespace(catalog.new_oid(), publication.oid, namespace.oid, session.place(location)))

@@ -1,0 +1,224 @@
+"""CREATE TYPE x (...) and the shell that comes before it (commands/typecmds.c: DefineType), AS ENUM with ALTER TYPE of
+its values (DefineEnum; catalog/pg_enum.c), and AS RANGE (DefineRange).
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import CAST, INTERNAL, NORMAL, PROC, TYPE
+from pubcheck.postgres.catalog.rows import Cast, Proc, Type
+from pubcheck.postgres.catalog.value_order import EnumLabels
+from pubcheck.postgres.ddl.certain_refusals import only_certain
+from pubcheck.postgres.ddl.index_keys import no_operator_class
+from pubcheck.postgres.ddl.new_objects import NAME_BYTES, creation_name
+from pubcheck.postgres.ddl.object_address import functions_named
+from pubcheck.postgres.ddl.partition_bounds import relabel
+from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION, known_type, named_collation, type_collation
+from pubcheck.postgres.ddl.types import free_type_name, make_shell, new_type, new_type_oid, shell_named
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import TEXT
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import is_true, names, value_text
+from pubcheck.postgres.session import Session
+
+
+def create_base(session: Session, node: Node) -> None:
+    """CREATE TYPE x, a shell, and CREATE TYPE x (...), which fills one in (DefineType)."""
+    catalog = session.catalog
+    namespace, name = creation_name(session, names(node["defnames"]))
+    shell = shell_named(session, namespace, name)
+    if shell is None:
+        free_type_name(session, namespace, name)
+    owner = session.setting("role")
+    if "definition" not in node:
+        if shell is not None:
+            raise ServerError("42710", 'type "{name}" already exists', name=name)
+        make_shell(session, namespace, name)
+        return
+    options = {item["DefElem"]["defname"]: item["DefElem"].get("arg", {}) for item in node["definition"]}
+    for needed in ("input", "output"):
+        if needed not in options:
+            raise ServerError("42P17", f"type {needed} function must be specified")
+    if shell is None and session.complete and not session.blind:
+        raise ServerError("42710", f'type "{name}" does not exist')
+    element = session.type_oid(options["element"]["TypeName"]) if "TypeName" in options.get("element", {}) else 0
+    category = value_text(options.get("category"))[:1] or "U"
+    if not " " <= category <= "~":
+        raise ServerError("22023", f'invalid type category "{value_text(options["category"])}": must be simple ASCII')
+    row = Type(
+        shell.oid if shell is not None else catalog.new_oid(),
+        name,
+        namespace,
+        owner,
+        "b",
+        element=element,
+        category=category,
+        preferred=is_true(options, "preferred"),
+        collation=DEFAULT_COLLATION if is_true(options, "collatable") else 0,
+        subscript=_subscripts(options, element),
+        seen=True,
+    )
+    row = new_type(session, row)
+    for which in ("input", "output", "receive", "send", "typmod_in", "typmod_out", "analyze", "subscript"):
+        function_name = options.get(which, {}).get("TypeName")
+        if function_name is not None:
+            for function in functions_named(session, names(function_name["names"])):
+                catalog.depend((TYPE, row.oid, 0), (PROC, function, 0), NORMAL)
+
+
+def _subscripts(options: dict[str, Node], element: int) -> str:
+    """Return the element type of a base type's subscripts: by its handler, else as for a fixed-length array."""
+    handler = value_text(options.get("subscript")).rpartition(".")[2]
+    if not handler:
+        return "f" if element else ""
+    return {"array_subscript_handler": "a", "raw_array_subscript_handler": "f", "jsonb_subscript_handler": "j"}.get(
+        handler, "u"
+    )
+
+
+def create_enum(session: Session, node: Node) -> None:
+    """CREATE TYPE ... AS ENUM (DefineEnum)."""
+    namespace, name = creation_name(session, names(node["typeName"]))
+    oid = new_type_oid(session, namespace, name)
+    labels = names(node.get("vals", ()))
+    for label in labels:
+        _check_label(label)
+    if len(set(labels)) < len(labels):
+        raise ServerError("23505", 'duplicate key value violates unique constraint "pg_enum_typid_label_index"')
+    row = Type(oid, name, namespace, session.setting("role"), "e", labels=EnumLabels(labels), category="E", seen=True)
+    new_type(session, row)
+    if session.transaction is not None:
+        session.enums.add(row.oid)
+
+
+def _check_label(label: str) -> None:
+    if len(label.encode()) > NAME_BYTES:
+        raise ServerError("42602", f'invalid enum label "{label}"')
+
+
+def alter_enum(session: Session, node: Node) -> None:
+    """ALTER TYPE ... ADD VALUE and RENAME VALUE (AddEnumLabel, RenameEnumLabel)."""
+    catalog = session.catalog
+    parts = names(node["typeName"])
+    row = catalog.types.get(session.named_type(parts))
+    if row is None:
+        return
+    if row.kind != "e":
+        raise ServerError("42809", f"{'.'.join(parts)} is not an enum")
+    if not session.owns(row.owner):
+        raise ServerError("42501", f"must be owner of type {row.name}")
+    labels, label = row.labels, node["newVal"]
+    _check_label(label)
+    old = node.get("oldVal")
+    if old is not None:
+        if old not in labels:
+            raise ServerError("22023", f'"{old}" is not an existing enum label')
+        if label in labels:
+            raise ServerError("42710", 'enum label "{name}" already exists', name=label)
+        labels = EnumLabels(label if current_label == old else current_label for current_label in labels)
+        relabel(session, row.oid, old, label)
+    elif label in labels:
+        if not node.get("skipIfNewValExists"):
+            raise ServerError("42710", 'enum label "{name}" already exists', name=label)
+        session.notices.append(f'enum label "{label}" already exists, skipping')
+        return
+    else:
+        neighbor = node.get("newValNeighbor")
+        if neighbor is None:
+            labels = labels.appended(label)
+        elif neighbor not in labels:
+            raise ServerError("22023", f'"{neighbor}" is not an existing enum label')
+        else:
+            position = labels.index(neighbor) + (1 if node.get("newValIsAfter") else 0)
+            before = list(labels)
+            labels = EnumLabels((*before[:position], label, *before[position:]))
+        # EnumTypeUncommitted.
+        if session.transaction is not None and not (row.oid in session.enums and catalog.major.new_enum_values_usable):
+            session.labels.add((row.oid, label))
+    catalog.types.put(row.oid, replace(row, labels=labels))
+
+
+def create_range(session: Session, node: Node) -> None:
+    """CREATE TYPE ... AS RANGE: the range, its multirange, their arrays and constructors (DefineRange)."""
+    catalog = session.catalog
+    namespace, name = creation_name(session, names(node["typeName"]))
+    oid = new_type_oid(session, namespace, name)
+    subtype, multirange = 0, _multirange_name(name)
+    subtype_given = classed = False
+    chosen: list[str] = []
+    multirange_namespace = namespace
+    for item in node.get("params", ()):
+        option = item["DefElem"]
+        if option["defname"] == "subtype" and "TypeName" in option.get("arg", {}):
+            subtype, subtype_given = session.type_oid(option["arg"]["TypeName"]), True
+        elif option["defname"] == "multirange_type_name" and "TypeName" in option.get("arg", {}):
+            multirange_namespace, multirange = creation_name(session, names(option["arg"]["TypeName"]["names"]))
+        elif option["defname"] == "subtype_opclass":
+            classed = True
+        elif option["defname"] == "collation" and "TypeName" in option.get("arg", {}):
+            chosen = names(option["arg"]["TypeName"]["names"])
+    if not subtype_given:
+        raise ServerError("42601", 'type attribute "subtype" is required')
+    if subtype and not classed:
+        with only_certain(session):
+            if session.syscache.default_class(subtype, "b") == (0, 0):
+                raise no_operator_class(session, subtype, "btree")
+    bounds = type_collation(session, subtype)
+    if chosen:
+        if not bounds and known_type(session, subtype) is not None:
+            raise ServerError("42809", "range collation specified but subtype does not support collation")
+        bounds = named_collation(session, chosen)
+    owner = session.setting("role")
+    multirange_oid = new_type_oid(session, multirange_namespace, multirange)
+    row = Type(oid, name, namespace, owner, "r", base=subtype, category="R", bounds=bounds, seen=True)
+    row = new_type(session, row)
+    many = Type(multirange_oid, multirange, multirange_namespace, owner, "m", base=row.oid, category="R", seen=True)
+    many = new_type(session, many)
+    row = replace(row, multirange=many.oid)
+    catalog.types.put(row.oid, row)
+    catalog.depend((TYPE, row.oid, 0), (TYPE, subtype, 0), NORMAL)
+    catalog.depend((TYPE, many.oid, 0), (TYPE, row.oid, 0), INTERNAL)
+    _make_constructors(session, row, many)
+
+
+def _make_constructors(session: Session, row: Type, many: Type) -> None:
+    """The functions that make ranges and multiranges, and the cast of the one to the other (makeRangeConstructors)."""
+    catalog = session.catalog
+    for type_row, arguments, variadic in (
+        (row, (row.base, row.base), 0),
+        (row, (row.base, row.base, TEXT), 0),
+        (many, (), 0),
+        (many, (row.oid,), 0),
+        (many, (row.array,), row.oid),
+    ):
+        proc = Proc(
+            catalog.new_oid(),
+            type_row.name,
+            type_row.namespace,
+            type_row.owner,
+            "f",
+            arguments,
+            type_row.oid,
+            volatility="i",
+            variadic=variadic,
+            strict=type_row is many,
+            modes=("v",) if variadic else (),
+            parameters=arguments if variadic else (),
+        )
+        catalog.add(proc)
+        catalog.depend((PROC, proc.oid, 0), (TYPE, type_row.oid, 0), INTERNAL)
+        if arguments == (row.oid,):
+            cast = Cast(catalog.new_oid(), row.oid, many.oid, proc.oid, "e", "f")
+            catalog.casts.put(cast.oid, cast)
+            for on in ((TYPE, row.oid, 0), (TYPE, many.oid, 0), (PROC, proc.oid, 0)):
+                catalog.depend((CAST, cast.oid, 0), on, INTERNAL)
+
+
+def _multirange_name(name: str) -> str:
+    """makeMultirangeTypeName."""
+    if "range" in name:
+        candidate = name.replace("range", "multirange", 1)
+    else:
+        candidate = name.encode()[: NAME_BYTES - len("_multirange")].decode(errors="ignore") + "_multirange"
+    return candidate.encode()[:NAME_BYTES].decode(errors="ignore")
