@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, TEMPORARY, Catalog
 from pubcheck.postgres.catalog.rows import Place
-from pubcheck.postgres.session.platform import Platform
+from pubcheck.postgres.session.statement_context import Platform
 
 Missing = tuple[str, int, str]
 """A missing object: its kind, the OID of its schema (0 without one) and its name."""

@@ -36,7 +36,7 @@ from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
-from pubcheck.postgres.plpgsql.conditions import ALREADY
+from pubcheck.postgres.plpgsql.control_flow import ALREADY
 from pubcheck.postgres.plpgsql.declarations import first_refusal
 from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pubcheck.lexing.items import Statement
     from pubcheck.live.document import Snapshot
     from pubcheck.postgres.ddl.tables.known_columns import KnownColumns
-    from pubcheck.postgres.session.platform import Platform
+    from pubcheck.postgres.session.statement_context import Platform
 
 WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
 _MAY_WRITE = frozenset(

@@ -305,9 +305,9 @@ def run_statement(
 ) -> None:
     """Run one statement of a file; the parameters are those of ``Replay.apply``."""
     if name in _CALLING and (name == "DoStmt" or replay.catalog.routines):
-        from pubcheck.postgres.plpgsql.routines import calls
+        from pubcheck.postgres.ddl.function_bodies import calls_routines
 
-        if name == "DoStmt" or calls(replay.session, node):
+        if name == "DoStmt" or calls_routines(replay.session, node):
             from pubcheck.engine.blocks import BlockRunner
 
             BlockRunner(replay, statement, source, filled=filled).run(name, node)
@@ -328,7 +328,7 @@ def skip(replay: Replay, source: Source, number: int, item: Statement, *, condit
     if item.keyword == "explain" and not _ANALYZES.search(item.text):
         return
     from pubcheck.engine.blocks import BlockRunner
-    from pubcheck.postgres.plpgsql.routines import called_in
+    from pubcheck.postgres.ddl.function_bodies import called_in
 
     for routine in called_in(replay.catalog, item.text):
         statement = StatementText(source, item.index, item.start, item.text)

@@ -10,7 +10,7 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.faults import Fault
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.session.platform import Platform
+from pubcheck.postgres.session.statement_context import Platform
 from pubcheck.source import Source
 
 REPLICATED = lazy_compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")

@@ -17,18 +17,18 @@ Handler = Callable[[Session, Node], None]
 
 # Node of the parse tree -> module:function.
 _TABLE = {
-    "AlterCollationStmt": "no_op:nothing",
+    "AlterCollationStmt": "other_statements:nothing",
     "AlterDatabaseSetStmt": "settings:keep_default",
-    "AlterDefaultPrivilegesStmt": "no_op:nothing",
+    "AlterDefaultPrivilegesStmt": "other_statements:nothing",
     "AlterDomainStmt": "types.domains:alter_domain",
     "AlterEnumStmt": "types.create:alter_enum",
     "AlterEventTrigStmt": "event_triggers:alter_event_trigger",
     "AlterExtensionContentsStmt": "extensions:alter_contents",
-    "AlterExtensionStmt": "no_op:nothing",
+    "AlterExtensionStmt": "other_statements:nothing",
     "AlterFunctionStmt": "functions:alter_function",
-    "AlterObjectDependsStmt": "no_op:nothing",
+    "AlterObjectDependsStmt": "other_statements:nothing",
     "AlterObjectSchemaStmt": "objects.schemas:set_schema",
-    "AlterOperatorStmt": "no_op:nothing",
+    "AlterOperatorStmt": "other_statements:nothing",
     "AlterOwnerStmt": "objects:change_owner",
     "AlterPropGraphStmt": "other_relations:alter_graph",
     "AlterPublicationStmt": "publications.statements:alter_publication",
@@ -36,15 +36,15 @@ _TABLE = {
     "AlterRoleStmt": "roles:alter_role",
     "AlterSeqStmt": "sequences:alter_sequence",
     "AlterSubscriptionStmt": "subscriptions:alter_subscription",
-    "AlterTableMoveAllStmt": "no_op:nothing",
+    "AlterTableMoveAllStmt": "other_statements:nothing",
     "AlterTableStmt": "alter_table:alter_table",
-    "AlterTypeStmt": "no_op:nothing",
-    "CallStmt": "no_op:call",
+    "AlterTypeStmt": "other_statements:nothing",
+    "CallStmt": "other_statements:call",
     "CompositeTypeStmt": "types.composites:create_composite",
     "Connect": "settings:connect",  # psql's \\connect, which the grammar does not know
-    "CreateAmStmt": "access_methods:create_method",
+    "CreateAmStmt": "storage:create_method",
     "CreateCastStmt": "casts_operator_classes:create_cast",
-    "CreateConversionStmt": "no_op:nothing",
+    "CreateConversionStmt": "other_statements:nothing",
     "CreateDomainStmt": "types.domains:create_domain",
     "CreateEnumStmt": "types.create:create_enum",
     "CommentStmt": "triggers_policies_rules:comment",
@@ -69,10 +69,10 @@ _TABLE = {
     "CreatePolicyStmt": "triggers_policies_rules:create_policy",
     "CreateStatsStmt": "triggers_policies_rules:create_statistics",
     "CreatedbStmt": "schemas:create_database",
-    "DeleteStmt": "dml:change",
+    "DeleteStmt": "other_statements:change",
     "DefineStmt": "define_stmt:define",
     "DiscardStmt": "settings:discard",
-    "DoStmt": "no_op:do_block",
+    "DoStmt": "other_statements:do_block",
     "DropOwnedStmt": "roles:drop_owned",
     "DropRoleStmt": "roles:drop_role",
     "DropStmt": "objects:drop",
@@ -80,18 +80,18 @@ _TABLE = {
     "ExplainStmt": "views:explain",
     "GrantRoleStmt": "role_memberships:grant_role",
     "GrantStmt": "roles:grant",
-    "ImportForeignSchemaStmt": "no_op:unknown_effect",
-    "InsertStmt": "dml:change",
+    "ImportForeignSchemaStmt": "other_statements:unknown_effect",
+    "InsertStmt": "other_statements:change",
     "IndexStmt": "indexes:create_index",
-    "MergeStmt": "dml:change",
+    "MergeStmt": "other_statements:change",
     "ReassignOwnedStmt": "roles:reassign_owned",
     "RenameStmt": "objects.renames:rename",
     "RepackStmt": "replica_identity:repack",
     "RuleStmt": "triggers_policies_rules:create_rule",
     "SelectStmt": "settings:select",
-    "TruncateStmt": "dml:change",
+    "TruncateStmt": "other_statements:change",
     "TransactionStmt": "settings:transaction",
-    "UpdateStmt": "dml:change",
+    "UpdateStmt": "other_statements:change",
     "VariableSetStmt": "settings:set_variable",
     "ViewStmt": "views:create_view",
 }
@@ -107,7 +107,7 @@ def apply(session: Session, name: str, node: Node) -> None:
     if name in _TABLE:
         if session.catalog.settings.get(READ_ONLY):
             # Loaded only where a transaction is read-only.
-            from pubcheck.postgres.ddl.read_only import refuse_changes
+            from pubcheck.postgres.ddl.other_statements import refuse_changes
 
             refuse_changes(name, node)
         _HANDLERS[name](session, node)

@@ -96,7 +96,7 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
     method = "gist" if over else node.get("access_method", "btree")
     if "options" in node or "indexspace" in node:
         # Loaded only for keys that say how they are stored.
-        from pubcheck.postgres.ddl.access_methods import refuse_index_storage
+        from pubcheck.postgres.ddl.storage import refuse_index_storage
 
         refuse_index_storage(session, node, method)
     define_index(

@@ -15,7 +15,6 @@ from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Index, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.check_constraints import shows_boolean
-from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.index_keys import no_operator_class
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.stored_expressions import analyze_stored
@@ -26,6 +25,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import rename_columns
 
 if TYPE_CHECKING:
     from pubcheck.postgres.analysis.parse_state import ParseState

@@ -40,7 +40,7 @@ def create_index(session: Session, node: Node) -> None:
     method = node.get("accessMethod", "btree")
     if method != "btree" or "options" in node or "tableSpace" in node:
         # Loaded only for indexes that say how they are stored.
-        from pubcheck.postgres.ddl.access_methods import refuse_index_storage
+        from pubcheck.postgres.ddl.storage import refuse_index_storage
 
         refuse_index_storage(session, node, method)
     name = node.get("idxname", "")
@@ -93,7 +93,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         _look_closer(session, relation, spec)
     if spec.method != "btree":
         # Loaded only for indexes of another kind.
-        from pubcheck.postgres.ddl.access_methods import refuse_unsupported
+        from pubcheck.postgres.ddl.storage import refuse_unsupported
 
         refuse_unsupported(spec)
     if spec.included:

@@ -7,21 +7,19 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TEMPORARY, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation, Shown
-from pubcheck.postgres.ddl.access_methods import refuse_table_storage
 from pubcheck.postgres.ddl.assumed_relations import adopt_keys, adopt_members
-from pubcheck.postgres.ddl.columns import difference
 from pubcheck.postgres.ddl.deletion import drop_at_commit
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.query_dependencies import read_query
 from pubcheck.postgres.ddl.query_dependencies.references import Outputs, QueryReading
-from pubcheck.postgres.ddl.storage import refuse_parameters
+from pubcheck.postgres.ddl.storage import refuse_parameters, refuse_table_storage
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import find, names, walk
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, difference
 from pubcheck.words import word_set
 
 

@@ -14,8 +14,7 @@ from pubcheck.postgres.ddl.object_descriptions import relation_name
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import names, value_function_name
-from pubcheck.postgres.plpgsql.functions import FUNCTIONS, is_number
-from pubcheck.postgres.plpgsql.operators import MATCHERS, OPERATORS
+from pubcheck.postgres.plpgsql.functions import FUNCTIONS, MATCHERS, OPERATORS
 from pubcheck.postgres.plpgsql.values import (
     MISSING,
     UNKNOWN,
@@ -27,6 +26,7 @@ from pubcheck.postgres.plpgsql.values import (
     array,
     coerce,
     has_unknown,
+    is_number,
     size_of,
     sql_and,
     sql_equal,

@@ -26,7 +26,7 @@ from pubcheck.postgres.executor.planner_folding import planned
 from pubcheck.postgres.oids import TEXT, UNKNOWN
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
-from pubcheck.postgres.plpgsql.conditions import CONDITIONS
+from pubcheck.postgres.plpgsql.control_flow import CONDITIONS
 from pubcheck.postgres.plpgsql.exceptions import message_of
 from pubcheck.postgres.plpgsql.parse import program
 from pubcheck.postgres.session import Session

@@ -6,8 +6,18 @@ from collections.abc import Sequence
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, catches, sqlstate_of
-from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, all_signals, catches_all, catches_data_errors
+from pubcheck.postgres.plpgsql.control_flow import (
+    CONDITIONS,
+    EXISTENCE,
+    ON,
+    Completion,
+    Signal,
+    all_signals,
+    catches,
+    catches_all,
+    catches_data_errors,
+    sqlstate_of,
+)
 from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text

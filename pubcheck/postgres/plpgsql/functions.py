@@ -1,4 +1,6 @@
-"""Built-in functions that expressions in blocks call, for values as far as they are known."""
+"""Built-in functions that expressions in blocks call, for values as far as they are known, and operators: comparison,
+concatenation, arithmetic of integers, and pattern matching.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,27 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from pubcheck.postgres.budget import joined, replaced, room
+from pubcheck.postgres.budget import Budget, joined, replaced, room
 from pubcheck.postgres.catalog import TEMPORARY
 from pubcheck.postgres.ddl.object_descriptions import quote
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
-from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Scope, Value, array, has_unknown, text
+from pubcheck.postgres.plpgsql.values import (
+    LIMIT,
+    UNKNOWN,
+    Failed,
+    Scope,
+    Value,
+    array,
+    coerce,
+    concatenated,
+    has_unknown,
+    is_number,
+    sql_equal,
+    sql_less,
+    sql_not,
+    text,
+)
 from pubcheck.postgres.session import Session
 
 
@@ -27,25 +44,6 @@ class Evaluation(Protocol):
     def regnamespace(self, value: Value) -> Value: ...
 
     def to_regclass(self, name: Value) -> Value: ...
-
-
-def is_number(value: Value) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def concatenated(left: Value, right: Value) -> Value:
-    if left is None or right is None:
-        return None if not isinstance(left, list) and not isinstance(right, list) else left if right is None else right
-    if isinstance(left, list) or isinstance(right, list):
-        first, second = _items(left), _items(right)
-        return first + second if isinstance(first, list) and isinstance(second, list) else UNKNOWN
-    first, second = text(left), text(right)
-    return first + second if isinstance(first, str) and isinstance(second, str) else UNKNOWN
-
-
-def _items(value: Value) -> Value:
-    """Return the items that one side of an array concatenation adds: those of an array, or one element."""
-    return array(value) if isinstance(value, list) or (isinstance(value, str) and value[:1] == "{") else [value]
 
 
 _FORMAT = re.compile(r"%(?:%|(?:(\d+)\$)?(-?)(\*(?:\d+\$)?|\d+)?([sIL]))")
@@ -309,3 +307,88 @@ def set_returning(self: Evaluation, node: Node, scope: Scope | None) -> list[Val
         items = _string_to_array(self, *arguments)
         return items if isinstance(items, list) else None
     return None
+
+
+def _divided(left: Value, right: Value) -> Value:
+    """Divide and truncate the quotient, as C does. Raises Failed 22012."""
+    left, right = coerce(left, "bigint"), coerce(right, "bigint")
+    if left is None or right is None:
+        return None
+    if right == 0 and right is not False:
+        raise Failed("22012", "division by zero")
+    if not (is_number(left) and is_number(right)):
+        return UNKNOWN
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+
+
+def _remainder(left: Value, right: Value) -> Value:
+    """Return the remainder, with the sign of the dividend. Raises Failed 22012."""
+    quotient = _divided(left, right)
+    if not is_number(quotient):
+        return quotient
+    return coerce(left, "bigint") - quotient * coerce(right, "bigint")
+
+
+def _arithmetic(apply: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
+    def work(left: Value, right: Value) -> Value:
+        left, right = coerce(left, "bigint"), coerce(right, "bigint")
+        if left is None or right is None:
+            return None
+        if not (is_number(left) and is_number(right)):
+            return UNKNOWN
+        result = apply(left, right)
+        return result if -(1 << 63) <= result < 1 << 63 else UNKNOWN
+
+    return work
+
+
+Matcher = Callable[[Budget, str, str], Value]
+"""Whether a text matches a pattern."""
+
+
+def _like(folding: bool, negative: bool) -> Matcher:
+    def test(budget: Budget, left: str, right: str) -> Value:
+        from pubcheck.postgres.executor.linear_matching import like
+
+        if folding:
+            if not (left.isascii() and right.isascii()):
+                return UNKNOWN
+            left, right = left.lower(), right.lower()
+        return like(left, right, budget) != negative
+
+    return test
+
+
+def _matches(folding: bool, negative: bool) -> Matcher:
+    def test(budget: Budget, left: str, right: str) -> Value:
+        from pubcheck.postgres.executor.patterns import search
+
+        return search(right, folding, left, budget) != negative
+
+    return test
+
+
+OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
+    "=": sql_equal,
+    "<>": lambda left, right: sql_not(sql_equal(left, right)),
+    "<": sql_less,
+    ">": lambda left, right: sql_less(right, left),
+    "<=": lambda left, right: sql_not(sql_less(right, left)),
+    ">=": lambda left, right: sql_not(sql_less(left, right)),
+    "||": concatenated,
+    "+": _arithmetic(int.__add__),
+    "-": _arithmetic(int.__sub__),
+    "*": _arithmetic(int.__mul__),
+    "/": _divided,
+    "%": _remainder,
+}
+MATCHERS: dict[str, Matcher] = {
+    "~~": _like(False, False),
+    "!~~": _like(False, True),
+    "~~*": _like(True, False),
+    "!~~*": _like(True, True),
+    "~": _matches(False, False),
+    "!~": _matches(False, True),
+    "~*": _matches(True, False),
+    "!~*": _matches(True, True),
+}

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog import PUBLICATION
-from pubcheck.postgres.ddl.dml import missing_target
+from pubcheck.postgres.ddl.other_statements import missing_target
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar import parse_with
 from pubcheck.postgres.parse import Node, SyntaxRefused
 from pubcheck.postgres.parse_tree import names
-from pubcheck.postgres.plpgsql.conditions import catches
 from pubcheck.postgres.plpgsql.constant_folding import words_may_fail
+from pubcheck.postgres.plpgsql.control_flow import catches
 from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.values import Value

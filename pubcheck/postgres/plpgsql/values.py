@@ -241,6 +241,25 @@ MISSING: Final = object()
 """The result of looking up a name that is not a variable."""
 
 
+def is_number(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def concatenated(left: Value, right: Value) -> Value:
+    if left is None or right is None:
+        return None if not isinstance(left, list) and not isinstance(right, list) else left if right is None else right
+    if isinstance(left, list) or isinstance(right, list):
+        first, second = _items(left), _items(right)
+        return first + second if isinstance(first, list) and isinstance(second, list) else UNKNOWN
+    first, second = text(left), text(right)
+    return first + second if isinstance(first, str) and isinstance(second, str) else UNKNOWN
+
+
+def _items(value: Value) -> Value:
+    """Return the items that one side of an array concatenation adds: those of an array, or one element."""
+    return array(value) if isinstance(value, list) or (isinstance(value, str) and value[:1] == "{") else [value]
+
+
 class Scope(Struct):
     """The rows that are available in a query: by alias, the columns (None if unknown) and the row."""
 

@@ -8,8 +8,7 @@ from pubcheck.postgres.budget import STEP, Budget
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import catalogs, queries
-from pubcheck.postgres.plpgsql.conditions import GUARDED
-from pubcheck.postgres.plpgsql.control_flow import BlockUncertainty, Completion, Signal
+from pubcheck.postgres.plpgsql.control_flow import GUARDED, BlockUncertainty, Completion, Signal
 from pubcheck.postgres.plpgsql.declarations import all_types_exist
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, FrameVariables, unassigned

@@ -18,7 +18,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session.relations import Relations
 
 if TYPE_CHECKING:
-    from pubcheck.postgres.session.platform import Platform
+    from pubcheck.postgres.session.statement_context import Platform
     from pubcheck.postgres.session.syscache import SysCache
 
 

@@ -1,13 +1,16 @@
-"""The current statement: the objects of its database that are known, and the unknowns that an answer depends on.
+"""The current statement: the objects of its database that are known, those that a platform creates by itself, and the
+unknowns that an answer depends on.
 
 What a handler could not see it says here, so that certainty is never forgotten.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,8 +23,45 @@ from pubcheck.postgres.session.connection import Rights
 from pubcheck.postgres.tokens import find_name
 from pubcheck.source import utf8
 
-if TYPE_CHECKING:
-    from pubcheck.postgres.session.platform import Platform
+
+class Platform:
+    """The names of a platform's objects, looked up where a name is unknown; `*` in one matches any characters without
+    a dot."""
+
+    def __init__(self, publications: tuple[str, ...], tables: tuple[str, ...]) -> None:
+        self._publications = publications
+        self._tables = tables
+
+    @property
+    def publication_names(self) -> list[str]:
+        """The entries that are names and not patterns."""
+        return [name for name in self._publications if "*" not in name]
+
+    def has_publication(self, name: str) -> bool:
+        return self._publication_pattern.fullmatch(name) is not None
+
+    def has_table(self, schema: str, name: str) -> bool:
+        """Return whether a table is the platform's: by its qualified name, or in any schema by a pattern without
+        one."""
+        pattern = self._table_pattern
+        return pattern.fullmatch(f"{schema}.{name}") is not None or pattern.fullmatch(name) is not None
+
+    def has_schema(self, name: str) -> bool:
+        """Return whether all tables of a schema are the platform's, and so the schema too."""
+        return f"{name}.*" in self._tables
+
+    @cached_property
+    def _publication_pattern(self) -> re.Pattern[str]:
+        return _pattern(self._publications)
+
+    @cached_property
+    def _table_pattern(self) -> re.Pattern[str]:
+        return _pattern(self._tables)
+
+
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Return one pattern for all of the names, in which `*` represents any characters without a dot."""
+    return re.compile("|".join(re.escape(name).replace(r"\*", "[^.]*") for name in names) or r"(?!)", re.DOTALL)
 
 
 class Basis:

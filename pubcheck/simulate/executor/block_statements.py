@@ -7,7 +7,7 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT4
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.conditions import sqlstate_of
+from pubcheck.postgres.plpgsql.control_flow import sqlstate_of
 from pubcheck.simulate.backend import Result
 from pubcheck.simulate.executor.block_state import BlockState, Exited, Returned
 from pubcheck.simulate.not_followed import NotFollowed

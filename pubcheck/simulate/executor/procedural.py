@@ -20,7 +20,7 @@ from pubcheck.postgres.oids import INT4
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.parse_tree import dictionaries
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
-from pubcheck.postgres.plpgsql.conditions import catches
+from pubcheck.postgres.plpgsql.control_flow import catches
 from pubcheck.postgres.plpgsql.parse import program
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor import block_statements

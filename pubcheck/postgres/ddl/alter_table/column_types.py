@@ -18,7 +18,6 @@ from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog import COLLATION, FIRST_NORMAL_OID, NORMAL, OTHER, PUBLICATION_REL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
-from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.not_null import refuse_renewal
 from pubcheck.postgres.ddl.object_descriptions import RELKIND_NOUN, quote, relation_name
 from pubcheck.postgres.ddl.stored_expressions import analyze_stored, refuse_pair
@@ -36,6 +35,7 @@ from pubcheck.postgres.session.columns import (
     change_columns,
     having_column,
     put_columns,
+    rename_columns,
     require_column,
 )
 from pubcheck.postgres.session.syscache import SysCache

@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, NotNull
-from pubcheck.postgres.ddl.columns import DIFFERENT, difference
 from pubcheck.postgres.ddl.constraints import add_constraint, order_constraints
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import add_not_null
@@ -19,7 +18,7 @@ from pubcheck.postgres.ddl.tables.default_types import is_simple, without_null_d
 from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import change_columns, put_columns
+from pubcheck.postgres.session.columns import DIFFERENT, change_columns, difference, put_columns
 
 
 def add_column(session: Session, relation: int, command: Node, recurse: bool) -> None:

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, NORMAL, PARTITION, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Index, NotNull, Relation
-from pubcheck.postgres.ddl.columns import DIFFERENT, difference
 from pubcheck.postgres.ddl.indexes import adopt_index, attach_index, match, validate_partitioned
 from pubcheck.postgres.ddl.objects import require_owner
 from pubcheck.postgres.ddl.partition_bounds import read_bound, refuse_overlap
@@ -16,7 +15,7 @@ from pubcheck.postgres.ddl.tables.inheritance import clone_foreign_key
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import put_columns
+from pubcheck.postgres.session.columns import DIFFERENT, difference, put_columns
 
 
 def _refuse_excluded(session: Session, child: Relation) -> None:

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.access_methods import refuse_table_method, refuse_tablespace
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.object_descriptions import not_alterable
 from pubcheck.postgres.ddl.replica_identity import set_replica_identity
-from pubcheck.postgres.ddl.storage import refuse_parameters
+from pubcheck.postgres.ddl.storage import refuse_parameters, refuse_table_method, refuse_tablespace
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

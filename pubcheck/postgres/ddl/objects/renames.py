@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.not_null import column_of_constraint
 from pubcheck.postgres.ddl.not_null import rename_constraint as rename_not_null
 from pubcheck.postgres.ddl.object_address import (
@@ -35,7 +34,7 @@ from pubcheck.postgres.ddl.types.composites import typed_tables
 from pubcheck.postgres.errors import PUBLICATION_EXISTS, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, put_columns, require_column
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, put_columns, rename_columns, require_column
 
 
 def rename_column(session: Session, node: Node) -> None:

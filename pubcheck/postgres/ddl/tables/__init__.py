@@ -59,7 +59,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         raise ServerError("0A000", "partitioned tables cannot be unlogged")
     if "options" in node or "accessMethod" in node or "tablespacename" in node:
         # Loaded only for tables that say how they are stored.
-        from pubcheck.postgres.ddl.access_methods import refuse_table_storage
+        from pubcheck.postgres.ddl.storage import refuse_table_storage
 
         refuse_table_storage(session, node, "p" if "partspec" in node else "r")
     ancestry = None

@@ -11,7 +11,6 @@ from functools import lru_cache
 
 from pubcheck.postgres.catalog import COLLATION, FIRST_GENERATED, FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
-from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.tables.default_types import default_type, is_simple, suits
 from pubcheck.postgres.ddl.type_modifiers import COLLATIONS, collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
@@ -20,7 +19,7 @@ from pubcheck.postgres.oids import INT8
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, rename_columns
 from pubcheck.postgres.versions import Major
 
 _VALUES = ("CONSTR_DEFAULT", "CONSTR_IDENTITY", "CONSTR_GENERATED")

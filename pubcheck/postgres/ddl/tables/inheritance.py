@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_NORMAL_OID, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, NotNull, Relation
-from pubcheck.postgres.ddl.columns import DIFFERENT, difference
 from pubcheck.postgres.ddl.constraints import merge_not_null
 from pubcheck.postgres.ddl.index_keys import IndexSpec
 from pubcheck.postgres.ddl.indexes import adopt_index, define_index, spec_of
@@ -21,6 +20,7 @@ from pubcheck.postgres.ddl.partition_bounds import read_bound, refuse_overlap
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import DIFFERENT, difference
 
 
 def check_parent(session: Session, parent: Relation, partition: bool, persistence: str) -> None:

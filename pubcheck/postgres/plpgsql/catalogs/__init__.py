@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pubcheck.postgres.builtins import builtins
-from pubcheck.postgres.plpgsql.catalogs import objects, publications, relations
+from pubcheck.postgres.plpgsql.catalogs import objects, relations
 from pubcheck.postgres.plpgsql.catalogs.scans import NOTHING_KNOWN, Conditions, Reader, Row, Scan
 from pubcheck.postgres.plpgsql.values import UNKNOWN
 from pubcheck.postgres.session import Session
@@ -37,14 +37,14 @@ _CATALOGS: dict[str, Reader] = {
     "pg_policies": objects.policies,
     "pg_policy": objects.objects_of_kind("policy", "polname", "polrelid"),
     "pg_proc": objects.pg_proc,
-    "pg_publication": publications.pg_publication,
-    "pg_publication_namespace": publications.pg_publication_namespace,
-    "pg_publication_rel": publications.pg_publication_rel,
-    "pg_publication_sequences": publications.pg_publication_sequences,
-    "pg_publication_tables": publications.pg_publication_tables,
+    "pg_publication": objects.pg_publication,
+    "pg_publication_namespace": objects.pg_publication_namespace,
+    "pg_publication_rel": objects.pg_publication_rel,
+    "pg_publication_sequences": objects.pg_publication_sequences,
+    "pg_publication_tables": objects.pg_publication_tables,
     "pg_roles": objects.roles("rolname"),
     "pg_sequences": relations.view("S", "schemaname", "sequencename"),
-    "pg_subscription": publications.pg_subscription,
+    "pg_subscription": objects.pg_subscription,
     "pg_tables": relations.view("rp", "schemaname", "tablename"),
     "pg_trigger": objects.objects_of_kind("trigger", "tgname", "tgrelid"),
     "pg_type": objects.pg_type,

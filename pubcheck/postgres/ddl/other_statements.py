@@ -1,6 +1,9 @@
-"""INSERT, UPDATE, DELETE, MERGE and TRUNCATE, as far as they concern the catalog: relations and columns that certainly
-do not exist, and changes of system catalogs by hand, which are followed where they change the validity of an index,
-and otherwise unknown. Only superusers may make those; the server checks nothing else.
+"""Statements that define nothing.
+
+Some change nothing that is kept here, of some the effect is unknown. INSERT, UPDATE, DELETE, MERGE and TRUNCATE
+concern the catalog where their relations and columns certainly do not exist, and where a superuser changes the system
+catalogs by hand: that is followed where it changes the validity of an index, and otherwise unknown. Last are the
+statements that a read-only transaction refuses (tcop/utility.c: ClassifyUtilityCommandAsReadOnly).
 """
 
 from __future__ import annotations
@@ -12,6 +15,28 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find
 from pubcheck.postgres.session import Session
+
+
+def nothing(session: Session, node: Node) -> None:
+    """Change nothing."""
+
+
+def unknown_effect(session: Session, node: Node) -> None:
+    """Import a foreign server's tables: from here on a missing name may exist."""
+    session.blind = True
+
+
+def call(session: Session, node: Node) -> None:
+    """CALL: the body of a procedure is not followed here."""
+    from pubcheck.postgres.ddl.functions import run_called_functions
+
+    session.blind = True
+    run_called_functions(session, node)
+
+
+def do_block(session: Session, node: Node) -> None:
+    """DO: the block is not followed here; the objects that it creates are unknown."""
+    session.note_unknown_effect(session.text.decode(errors="replace"))
 
 
 def missing_target(session: Session, name: str, node: Node) -> ServerError | None:
@@ -84,3 +109,40 @@ def _marked(session: Session, node: Node) -> bool:
     if session.complete and relation is None:
         raise ServerError("42P01", f'relation "{constants[0]}" does not exist')
     return session.complete  # only an index has a row to change
+
+
+_WRITES = ("DeleteStmt", "InsertStmt", "MergeStmt", "TruncateStmt", "UpdateStmt")  # perhaps of a temporary table
+_ALLOWED = frozenset(
+    ("CallStmt", "Connect", "DiscardStmt", "DoStmt", "ExplainStmt", "TransactionStmt", "VariableSetStmt", *_WRITES)
+)
+_OF_ANY_KIND = {
+    "AlterOwnerStmt": ("objectType", "ALTER PUBLICATION"),
+    "CommentStmt": ("objtype", "COMMENT"),
+    "DropStmt": ("removeType", "DROP PUBLICATION"),
+    "RenameStmt": ("renameType", "ALTER PUBLICATION"),
+}
+"""Statements about any kind of object: the field that says which, and the command's name if that is a publication."""
+
+
+def refuse_changes(name: str, node: Node) -> None:
+    """Raise ServerError 25006 for a statement that changes a catalog; only those about publications are reported."""
+    if name in _ALLOWED or (name == "SelectStmt" and "intoClause" not in node):
+        return
+    command = _command(name, node)
+    raise ServerError(
+        "25006",
+        "cannot execute {command} in a read-only transaction",
+        key="read-only-transaction" if command else None,
+        command=command or "this",
+    )
+
+
+def _command(name: str, node: Node) -> str:
+    """The command's name (PreventCommandIfReadOnly); "" for what is only followed."""
+    if name in ("CreatePublicationStmt", "AlterPublicationStmt"):
+        return f"{name[:-15].upper()} PUBLICATION"
+    if name in _OF_ANY_KIND:
+        field, command = _OF_ANY_KIND[name]
+        return command if node.get(field) == "OBJECT_PUBLICATION" else ""
+    commands = (item["AlterTableCmd"]["subtype"] for item in node.get("cmds", ()))
+    return "ALTER TABLE" if "AT_ReplicaIdentity" in commands else ""

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import DEFAULT, INTERNAL, RELATION, Object
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import refuse_renewal
@@ -26,6 +25,7 @@ from pubcheck.postgres.session.columns import (
     change_columns,
     having_column,
     put_columns,
+    rename_columns,
     require_column,
 )
 
