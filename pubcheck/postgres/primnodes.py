@@ -16,7 +16,7 @@ VARIADIC = "variadic"
 """The value of a call whose last argument is an array that takes the place of any number of arguments."""
 
 
-class Expr(Struct, gc=False):
+class Expr(Struct):
     """One node. ``node`` is the server's name for its kind ("Var", "Const", "FuncExpr", "OpExpr"...).
 
     ``type``, ``typmod`` and ``collation`` are those of the result; ``input_collation`` is what functions and operators
