@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
-import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 from pyspark import cloudpickle
@@ -34,10 +32,12 @@ from pubcheck.spark.incremental import Earlier, RepositoryDiff
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.run_tables import KEY, RunTables
-from pubcheck.spark.schema import METRICS, RUNS, arrow, ddl
+from pubcheck.spark.schema import METRICS
+from pubcheck.spark.session import settings
 from pubcheck.spark.steps import Counters, Steps
 from pubcheck.spark.store import NoRun, Store
-from pubcheck.spark.summary import Lost, Summary, copied
+from pubcheck.spark.summary import Lost, Summary
+from pubcheck.spark.summary import copied as summary_of_copies
 from pubcheck.spark.summary import summary as summarized
 from pubcheck.spark.unit_discovery import Largest
 from pubcheck.spark.worker import Job
@@ -65,6 +65,13 @@ _WRITTEN = 10_000
 """Units whose rows are written in one task."""
 
 
+_BATCHES = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+}
+"""Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well."""
+
+
 def audit(
     spark: SparkSession,
     source: Input,
@@ -80,11 +87,13 @@ def audit(
     if run == options.since:
         raise NoRun(f"{run} is the run to be written; it cannot be read at the same time")
     started = datetime.now(UTC)
-    # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
-    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
     # The pool ends first: what still runs in it needs what is kept.
-    with Steps(spark, run, progress) as steps, ExitStack() as ending, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with (
+        settings(spark, _BATCHES),
+        Steps(spark, run, progress) as steps,
+        ExitStack() as ending,
+        ThreadPoolExecutor(_AT_ONCE) as pool,
+    ):
         store = store.start(run)
         ending.callback(store.discard, run)
         ending.callback(source.forget, store, run)
@@ -97,8 +106,8 @@ def audit(
         summary = running.write(tables, earlier, standing, notes)
         summary.metrics["seconds"] = (datetime.now(UTC) - started).total_seconds()
         summary.metrics.update(steps.metrics())
-        metrics = _rows(spark, METRICS, {"metric": list(summary.metrics), "value": list(summary.metrics.values())})
-        store.write(metrics, "metrics", run)
+        metrics = summary.metrics
+        store.write_rows(METRICS, {"metric": list(metrics), "value": list(metrics.values())}, "metrics", run)
         row: dict[str, object] = {
             "run": run,
             "started": started,
@@ -113,9 +122,8 @@ def audit(
             "largest_file": options.largest_file,
             "largest_unit": options.largest_unit,
             "summary": msgspec.json.encode(summary).decode(),
-            "attempt": None,
         }
-        store.commit(_rows(spark, RUNS, {name: [value] for name, value in row.items()}), run)
+        store.commit(row, run)
     return summary
 
 
@@ -198,23 +206,31 @@ class _Running:
         self, tables: RunTables, earlier: Earlier | None, standing: RepositoryDiff | None, notes: tuple[str, ...]
     ) -> Summary:
         frames, options, store, source = tables.by_name(), self._options, self._store, self._source
-        alike = _ALIKE if standing is not None and standing.all_unchanged else ()
+        unchanged = standing is not None and standing.all_unchanged
 
         def write(name: str) -> bool:
+            """Return whether the table is a copy."""
             self._steps.describe(f"writing {name}")
-            if name in alike and options.since is not None and store.carry(name, options.since, options.run):
-                return True
+            if unchanged and earlier is not None and options.since is not None:
+                if name == "units":
+                    copied = store.carry_units(options.since, options.run, earlier.lasting)
+                else:
+                    copied = store.carry(name, options.since, options.run)
+                if copied:
+                    return True
             store.write(frames[name](), name, options.run)
             return False
 
-        copies = sum(self._pool.map(write, frames))
-        if earlier is not None and earlier.summary is not None and copies == len(_ALIKE):
-            return copied(source, options.run, earlier.summary, earlier.lasting, notes, partial=options.partial)
+        copies = dict(zip(frames, self._pool.map(write, frames), strict=True))
+        if earlier is not None and earlier.summary is not None and all(copies[name] for name in _ALIKE):
+            return summary_of_copies(
+                source, options.run, earlier.summary, earlier.lasting, notes, partial=options.partial
+            )
         return summarized(source, store, options.run, standing, notes, partial=options.partial)
 
 
 _ALIKE = ("findings", "publications", "quarantine", "repositories")
-"""Tables whose rows are all the same as before if nothing has changed."""
+"""Tables whose rows are all the same as before if nothing has changed; those of `units` are then carried over."""
 
 
 def _summary_line(counts: Mapping[str, int], standing: RepositoryDiff | None) -> str:
@@ -230,11 +246,6 @@ def _summary_line(counts: Mapping[str, int], standing: RepositoryDiff | None) ->
 
 _AT_ONCE = 4
 """Tables that are written at the same time: what most of one's time goes into waits for files and other threads."""
-
-
-def _rows(spark: SparkSession, columns: tuple[Any, ...], values: Mapping[str, Sequence[object]]) -> DataFrame:
-    """Return a few rows, in one partition."""
-    return spark.createDataFrame(pa.table(values, arrow(columns)), ddl(columns)).coalesce(1)
 
 
 def _pickled(linter: Linter) -> bytes:

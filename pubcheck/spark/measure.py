@@ -17,6 +17,7 @@ from pubcheck.measure.plan import Measurable
 from pubcheck.measure.spark_types import SparkType
 from pubcheck.report.measure import Nulls, Overlap, PublicationRows, TableRows
 from pubcheck.spark.schema import quoted
+from pubcheck.spark.session import settings
 from pubcheck.spark.sources import lake_name, lake_table, open_path
 
 FORMATS: Mapping[str, str] = {
@@ -45,8 +46,17 @@ class Data(Struct, frozen=True):
     condition: str
 
 
+EXACT = {"spark.sql.caseSensitive": "true", "spark.sql.ansi.enabled": "true"}
+"""As in the server, names differ by case, and what does not fit is an error instead of a NULL."""
+
+
 def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
     """Count the rows. Raises BadData, and what Spark raises."""
+    with settings(spark, EXACT):
+        return _measure(spark, data, table)
+
+
+def _measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
     counted = [counted_sending for counted_sending in table.sendings if counted_sending.reason is None]
     needed: dict[str, SparkType] = {}
     for sending in counted:
@@ -115,10 +125,7 @@ def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
 
 
 def read(spark: SparkSession, data: Data) -> DataFrame:
-    """Return the rows as they are. Raises BadData."""
-    # As in the server, names differ by case, and what does not fit is an error instead of a NULL.
-    spark.conf.set("spark.sql.caseSensitive", "true")
-    spark.conf.set("spark.sql.ansi.enabled", "true")
+    """Return the rows as they are, in a session that is ``EXACT``. Raises BadData."""
     try:
         if data.condition.startswith(CATALOG):
             return spark.read.table(data.condition.removeprefix(CATALOG))

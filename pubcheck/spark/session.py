@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from tempfile import TemporaryFile
+from threading import Lock
 
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -151,3 +152,32 @@ def release(spark: SparkSession) -> None:
     Databricks, which fails when it is stopped."""
     if _reused_session is None and "DATABRICKS_RUNTIME_VERSION" not in os.environ:
         spark.stop()
+
+
+@contextmanager
+def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
+    """Change settings of a session while the block runs. Blocks that run at once change them once, and the last one
+    restores what there was before the first."""
+    keys = [(id(spark), name) for name in values]
+    with _changing:
+        for key, (name, value) in zip(keys, values.items(), strict=True):
+            blocks, before = _changed.get(key) or (0, spark.conf.get(name, None))
+            _changed[key] = blocks + 1, before
+            spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        with _changing:
+            for key, name in zip(keys, values, strict=True):
+                blocks, before = _changed.pop(key)
+                if blocks > 1:
+                    _changed[key] = blocks - 1, before
+                elif before is None:
+                    spark.conf.unset(name)
+                else:
+                    spark.conf.set(name, before)
+
+
+_changing = Lock()
+_changed: dict[tuple[int, str], tuple[int, str | None]] = {}
+"""For each session and setting, the number of blocks that change it, and its value before them."""

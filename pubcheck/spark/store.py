@@ -9,8 +9,9 @@ none of them.
 DIR/_started holds an empty file for each attempt that has not ended. Those of dead ones are deleted with their folders
 by a later run.
 
-Files are marked, listed and deleted through Hadoop's file systems, with the session's credentials. A client of Spark
-Connect has none, and does it only in folders of its own machine.
+Files are marked, listed and deleted through Hadoop's file systems, with the session's credentials, and in folders of
+this machine by Python: Hadoop starts a process for each file that it creates there, to set its permissions. A client of
+Spark Connect has no file systems, and does it only in folders of its own machine.
 """
 
 from __future__ import annotations
@@ -19,21 +20,23 @@ import os
 import shutil
 import time
 from collections import ChainMap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import takewhile
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.utils import is_remote
 
+from pubcheck.spark.local_tables import copy_marked, read_rows, write_rows
 from pubcheck.spark.paths import exactly, hadoop_path, local_path
-from pubcheck.spark.schema import RESULTS, RUNS, ddl
+from pubcheck.spark.schema import RESULTS, RUNS, arrow, ddl
 from pubcheck.spark.schema import Column as TableColumn
 
 
@@ -42,11 +45,24 @@ class Folders:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._local = is_remote()  # then the session has no file systems
+
+    def are_here(self, path: str) -> bool:
+        """Return whether a path is one of this machine, as far as the session says."""
+        if is_remote() or "://" in local_path(path):
+            return False
+        return local_path(path) != path or self._default.startswith("file:")
+
+    @cached_property
+    def _default(self) -> str:
+        """The file system of paths without a scheme."""
+        return str(self._spark._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///"))
+
+    def _by_python(self, path: str) -> bool:
+        return is_remote() or self.are_here(path)
 
     def mark(self, path: str) -> None:
         """Create an empty file, in the place of what was there."""
-        if self._local:
+        if self._by_python(path):
             if "://" not in local_path(path):
                 os.makedirs(os.path.dirname(local_path(path)), exist_ok=True)
                 Path(local_path(path)).touch()
@@ -56,10 +72,11 @@ class Folders:
 
     def files(self, path: str) -> dict[str, float]:
         """Return the names in a folder with the times of their last change, in seconds; none if there is no folder."""
-        if self._local:
+        if self._by_python(path):
             if not os.path.isdir(local_path(path)):
                 return {}
-            return {entry.name: entry.stat().st_mtime for entry in os.scandir(local_path(path))}
+            entries = os.scandir(local_path(path))
+            return {entry.name: entry.stat().st_mtime for entry in entries if not entry.name.startswith(".")}
         system, place = self._hadoop(path)
         if not system.exists(place):
             return {}
@@ -67,7 +84,7 @@ class Folders:
 
     def delete(self, path: str, *, above: int = 0) -> None:
         """Delete a file or a folder with its contents, and up to ``above`` parent folders that are empty then."""
-        if self._local:
+        if self._by_python(path):
             with suppress(OSError):
                 shutil.rmtree(local_path(path)) if os.path.isdir(local_path(path)) else os.unlink(local_path(path))
             with suppress(OSError):
@@ -171,7 +188,13 @@ class Store:
 
     def row(self, run: str) -> Row:
         """Return the row of a run. Raises NoRun."""
-        row = self._last(lambda rows: rows.where(F.col("run") == run))
+        folder = f"{self.where}/runs/run={run}"
+        if self._folders.are_here(folder):
+            rows = read_rows(local_path(folder), RUNS)
+            row = Row(**max(rows, key=lambda row: (row["finished"], row["attempt"] or ""))) if rows else None
+            self._remember(row)
+        else:
+            row = self._last(lambda rows: rows.where(F.col("run") == run))
         if row is None:
             raise NoRun(f"there is no run {run} in {self.where}")
         return row
@@ -182,9 +205,13 @@ class Store:
             row = choose(self._rows()).orderBy(*order, F.desc("finished"), F.desc("run"), F.desc("attempt")).head()
         except AnalysisException:  # there is no such folder
             return None
+        self._remember(row)
+        return row
+
+    def _remember(self, row: Row | None) -> None:
+        """Let the tables of the run of this row be those of its attempt."""
         if row is not None:
             self._attempts[row["run"]] = row["attempt"]
-        return row
 
     # Writing.
 
@@ -208,23 +235,45 @@ class Store:
         # Nobody asks for the mark of success, which on a local disk takes a fifth of the time of a small table.
         writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(self.path(table, run))
 
+    def write_rows(
+        self, columns: tuple[TableColumn, ...], values: Mapping[str, Sequence[Any]], table: str, run: str
+    ) -> None:
+        """Write a table of a few rows, given by its columns, as one file that appears at once."""
+        path = self.path(table, run)
+        if self._folders.are_here(path):
+            write_rows(local_path(path), columns, values)
+        else:
+            rows = self.spark.createDataFrame(pa.table(dict(values), arrow(columns)), ddl(columns))
+            self.write(rows.coalesce(1), table, run)
+
     def carry(self, table: str, since: str, run: str) -> bool:
         """Copy a table of another run where it is a folder of this machine; where it is not, nothing is done."""
-        before, current = (local_path(self.path(table, run_id)) for run_id in (since, run))
+        before, current = self._carried_folders(table, since, run)
         if not os.path.isdir(before):
             return False
-        shutil.rmtree(current, ignore_errors=True)
         shutil.copytree(before, current)
         return True
+
+    def carry_units(self, since: str, run: str, lasting: Collection[str]) -> bool:
+        """Copy the units of another run, marked as carried over, in the same cases; ``lasting`` as in ``Earlier``."""
+        before, current = self._carried_folders("units", since, run)
+        return self._folders.are_here(self.path("units", run)) and copy_marked(before, current, lasting)
+
+    def _carried_folders(self, table: str, since: str, run: str) -> tuple[str, str]:
+        """Return the folders of a table of two runs, the second of which is empty."""
+        before, current = (local_path(self.path(table, run_id)) for run_id in (since, run))
+        shutil.rmtree(current, ignore_errors=True)
+        return before, current
 
     def remove(self, table: str, run: str) -> None:
         """Delete a table that is needed only while the run is made."""
         self._folders.delete(self.path(table, run), above=2)
 
-    def commit(self, row: DataFrame, run: str) -> None:
+    def commit(self, row: Mapping[str, object], run: str) -> None:
         """Let this attempt of a run exist: its row is one file, which appears at once. Earlier attempts are deleted."""
         attempt = self._attempts[run]
-        self.write(row.coalesce(1).withColumn("attempt", F.lit(attempt)), "runs", run)
+        values = {column.name: [attempt if column.name == "attempt" else row[column.name]] for column in RUNS}
+        self.write_rows(RUNS, values, "runs", run)
         # The next reader asks which attempt counts: one that is committed at the same time may be later.
         self._attempts.maps[-1].pop(run, None)
         self._folders.delete(self._mark(run, attempt), above=1)

@@ -14,6 +14,7 @@ from pubcheck.discovery.repositories import find_repositories
 from pubcheck.spark.folder_input import FolderInput, state_of
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.report_data import collect
+from pubcheck.spark.store import Folders
 from pubcheck.spark.table_input import TableColumns, TableInput
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
@@ -67,7 +68,9 @@ def without(rows: list[dict[str, Any]], *columns: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("settled")
-def test_a_corpus_that_has_not_changed_is_carried_over_whole(audits: Audits, plant: Plant) -> None:
+def test_a_corpus_that_has_not_changed_is_carried_over_whole(
+    audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     corpus = plant(
         {
             "a/a.sql": PUBLISHES,
@@ -92,6 +95,12 @@ def test_a_corpus_that_has_not_changed_is_carried_over_whole(audits: Audits, pla
     states = [audits.rows("runs", run)[0]["state"] for run in ("r1", "r2")]
     assert states[0]
     assert states[0] == states[1]
+    # Where the folder is not one of this machine, Spark writes the same tables.
+    monkeypatch.setattr(Folders, "are_here", lambda folders, path: False)
+    assert audits.run(corpus, "r3", since="r1").rules == full.rules
+    for table in ("findings", "publications", "quarantine", "repositories", "units"):
+        assert without(audits.rows(table, "r2")) == without(audits.rows(table, "r3"))
+    assert audits.rows("runs", "r3")[0].keys() == audits.rows("runs", "r2")[0].keys()
 
 
 @pytest.mark.usefixtures("settled")

@@ -13,10 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
 
 from pubcheck.spark import job
-from pubcheck.spark.schema import FINDINGS, RUNS
+from pubcheck.spark.schema import FINDINGS, RUNS, Column
 from pubcheck.spark.store import Store
 from pubcheck.spark.views import current_findings, finding_history, findings
 from tests.spark.audits import Audits, exactly
@@ -36,7 +35,7 @@ def test_what_an_audit_leaves_that_dies_before_the_commit_is_ignored_and_deleted
     corpus = plant({f"r{number}/a.sql": PUBLISHES for number in range(3)})
     audits.run(corpus)
     plant({"r3/a.sql": PUBLISHES})
-    write = Store.write
+    write = Store.write_rows
 
     class Dead(BaseException):
         """What ends an audit of which nothing goes on, as a signal does."""
@@ -45,13 +44,13 @@ def test_what_an_audit_leaves_that_dies_before_the_commit_is_ignored_and_deleted
         def __exit__(self, *error: object) -> None:
             self.pop_all()
 
-    def dead_between_tables(store: Store, rows: DataFrame, table: str, run: str, **more: Any) -> None:
-        write(store, rows, table, run, **more)
+    def dead_between_tables(store: Store, columns: tuple[Column, ...], values: Any, table: str, run: str) -> None:
+        write(store, columns, values, table, run)
         if table == "metrics":
             raise Dead
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "write", dead_between_tables)
+        patch.setattr(Store, "write_rows", dead_between_tables)
         patch.setattr(job, "ExitStack", Abandoned)
         with pytest.raises(Dead):
             audits.run(corpus)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -14,7 +13,7 @@ from pubcheck.diagnostics import SEVERITIES
 from pubcheck.report import audit_html
 from pubcheck.rulebook import RULES
 from pubcheck.spark.report_data import collect
-from pubcheck.spark.schema import METRICS, RESULTS, RUNS, arrow, ddl
+from pubcheck.spark.schema import METRICS, RESULTS, RUNS, ddl
 from pubcheck.spark.store import Store
 from pubcheck.spark.summary import ENDS
 
@@ -112,8 +111,7 @@ def write_run(store: Store, run: str, units: int, findings: int, finished: datet
     counts = {f"{counted}_{end}": float(units) for counted in ("units", "files") for end in ENDS}
     totals = ("repositories", "units", "units_carried", "files", "statements", "bytes", *(f"{s}s" for s in SEVERITIES))
     counts |= dict.fromkeys(totals, float(units)) | {"seconds": 1e6}
-    metrics = pa.table({"metric": list(counts), "value": list(counts.values())}, arrow(METRICS))
-    started.write(spark.createDataFrame(metrics, ddl(METRICS)), "metrics", run)
+    started.write_rows(METRICS, {"metric": list(counts), "value": list(counts.values())}, "metrics", run)
     row = {
         "run": run,
         "input": "x",
@@ -124,8 +122,7 @@ def write_run(store: Store, run: str, units: int, findings: int, finished: datet
         "pubcheck": "1",
         "spark": "4",
     }
-    table = pa.table({column.name: [row.get(column.name)] for column in RUNS}, arrow(RUNS))
-    started.commit(spark.createDataFrame(table, ddl(RUNS)), run)
+    started.commit({column.name: row.get(column.name) for column in RUNS}, run)
 
 
 def test_the_page_of_a_large_corpus_stays_under_two_megabytes(spark: SparkSession, tmp_path: Path) -> None:

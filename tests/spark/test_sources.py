@@ -12,13 +12,18 @@ from pyspark.sql.types import StructType
 from pubcheck.cli.spark import failures
 from pubcheck.config import ConfigError
 from pubcheck.discovery.repositories import find_repositories
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
+from pubcheck.measure.plan import measurable
+from pubcheck.source import Source
 from pubcheck.spark.data_source import PubcheckDataSource
 from pubcheck.spark.inputs import BadInput
-from pubcheck.spark.measure import BadData, Data, read
+from pubcheck.spark.measure import EXACT, BadData, Data, measure, read
 from pubcheck.spark.object_input import ObjectInput, list_tasks
+from pubcheck.spark.session import settings
 from pubcheck.spark.sources import load
 from pubcheck.spark.storage import Storage
-from pubcheck.spark.store import Store
+from pubcheck.spark.store import NoRun, Store
 from pubcheck.spark.table_input import TableColumns, TableInput
 from pubcheck.spark.views import create_views
 from tests.spark.audits import SMALL, Audits
@@ -133,3 +138,31 @@ def test_columns_are_found_in_any_case_and_order(spark: SparkSession, tmp_path: 
     (tmp_path / "2.csv").write_text("content,path,repository\nSELECT 1;,b.sql,b\n")
     with pytest.raises(failures(), match="CSV header does not conform to the schema"):
         TableInput(str(tmp_path), "csv", COLUMNS).size(spark, SMALL)
+
+
+def test_a_session_keeps_its_settings(spark: SparkSession, audits: Audits, plant: Plant, tmp_path: Path) -> None:
+    batch = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    names = (batch, "spark.sql.execution.arrow.maxBytesPerBatch", *EXACT)
+    corpus = plant({"a/a.sql": PUBLISHES})
+    (tmp_path / "t.csv").write_text("id\n1\n")
+    schema = Linter().follow(Unit((Source("a.sql", "CREATE TABLE t (id int); CREATE PUBLICATION p FOR TABLE t;"),)))
+    spark.conf.set(batch, "77")
+    try:
+        before = [spark.conf.get(name, None) for name in names]
+        audits.run(corpus)
+        with pytest.raises(NoRun):
+            audits.run(corpus, "r2", since="none")
+        measure(spark, Data("t", f"{tmp_path}/t.csv"), measurable(schema.replays[-1], schema.statements, "t"))
+        assert [spark.conf.get(name, None) for name in names] == before
+    finally:
+        spark.conf.unset(batch)
+
+
+def test_settings_that_are_changed_twice_at_once_are_restored_by_the_last(spark: SparkSession) -> None:
+    name = "spark.sql.shuffle.partitions"
+    before = spark.conf.get(name)
+    with settings(spark, {name: "91"}):
+        with settings(spark, {name: "91"}):
+            assert spark.conf.get(name) == "91"
+        assert spark.conf.get(name) == "91"
+    assert spark.conf.get(name) == before
