@@ -269,6 +269,8 @@ static PyMethodDef functions[] = {
     {"read", read_outside, METH_O, PyDoc_STR("Return the message outside streamed blocks that some bytes are, or None.")},
     {"read_in_block", read_in_block, METH_O, PyDoc_STR("Return the message inside a streamed block, or None.")},
     {"cut_changes", cut_changes, METH_VARARGS, PyDoc_STR("Return changes of one relation as buffers of Arrow columns.")},
+    {"form", read_form, METH_O, PyDoc_STR("Return a form of usual changes, as `count_usual` takes it.")},
+    {"count_usual", count_usual, METH_VARARGS, PyDoc_STR("Return how many frames are usual changes, and the last position.")},
     {NULL, NULL, 0, NULL},
 };
 
@@ -318,7 +320,7 @@ static PyModuleDef_Slot slots[] = {
 static PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "pubcheck.stream._readers",
-    .m_doc = PyDoc_STR("Reads the frequent messages, and cuts columns of changes."),
+    .m_doc = PyDoc_STR("Reads the frequent messages, cuts columns of changes, and counts usual changes."),
     .m_size = DEFINITIONS * sizeof(PyObject *),
     .m_methods = functions,
     .m_slots = slots,

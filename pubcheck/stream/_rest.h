@@ -35,3 +35,15 @@ number(Rest *rest, int size)
    messages; the places (of 64 bits) of the messages to cut; the names of the relation's columns, where each of them ends
    (of 32 bits), and a byte for each that says whether it is of the key; whether transaction IDs precede OIDs. */
 PyObject *cut_changes(PyObject *module, PyObject *arguments);
+
+/* In `_usual.c`. A form is a tuple of one or two rows: those of a message, in its order. A row is a tuple of its columns
+   and of the object that `count_usual` appends to its last argument when it appends to one of the row's lists that is
+   empty. A column is a tuple: the letters of right values (of `t`, `n` and `u`); an automaton of right texts, or None;
+   a list that takes the texts that it does not accept, or None; a list that takes each value, or None. Without an
+   automaton and the first list, every text is right. If an old key comes before a new row, they have to differ. */
+PyObject *read_form(PyObject *module, PyObject *source);
+
+/* The arguments are a list of frames and the place of the first one; a dict of forms by the first six bytes of changes; a
+   transaction ID, the position of the change before, and the position at which the transaction ends; a list. The result is
+   the number of usual changes, and the position of the last. */
+PyObject *count_usual(PyObject *module, PyObject *arguments);

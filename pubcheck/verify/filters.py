@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, Literal
 
@@ -63,6 +63,21 @@ class RowFilter:
         answers[key] = answer
         return answer
 
+    def accepts_all(self, rows: Iterable[Row]) -> bool:
+        """Return whether the answer for each of some rows, which are different, is true."""
+        if len(self._columns) != 1:
+            return all(answer == "true" for answer in map(self.answer, rows))
+        step, budget, ((number, position, read),) = self._step or self._compile(), self._budget, self._columns
+        try:
+            for row in rows:
+                budget.left = WORK
+                value = row[position]
+                if not step({number: None if value is None else read(value)}):
+                    return False
+        except _UNKNOWN:
+            return False
+        return True
+
     def _compile(self) -> Step:
         condition = self._condition
         is_frozen = any("now" in causes for _, causes in condition.frozen)
@@ -95,6 +110,14 @@ def any_of(filters: Sequence[RowFilter]) -> RowTest:
         return result
 
     return answer
+
+
+def all_pass(filters: Sequence[RowFilter]) -> Callable[[Iterable[Row]], bool]:
+    """Return whether each of some rows certainly passes filters that are ORed."""
+    if len(filters) == 1:
+        return filters[0].accepts_all
+    passes = any_of(filters)
+    return lambda rows: {*map(passes, rows)} <= {"true"}
 
 
 def completed(new: Row, old: Row | None) -> Row:

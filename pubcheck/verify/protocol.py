@@ -51,7 +51,7 @@ class Order:
         self.continued = False
         """Whether the capture began later than the stream."""
         self._first = True
-        self._previous: wire.AnyMessage | None = None
+        self._previous: type[wire.AnyMessage] | None = None
         self._empty = False
         self._follows_change, self._xid = False, 0
         """Whether the last message was a change of this transaction, which is not streamed."""
@@ -99,7 +99,7 @@ class Order:
                 return False
             self._follows_change, self._xid = message.xid is None, begun.xid
         self._empty = False
-        self._previous = message
+        self._previous = message.__class__
         return True
 
     def accept_changes(self, lsns: Sequence[int | None], xids: Sequence[int | None]) -> bool:
@@ -115,6 +115,17 @@ class Order:
             self._last_position = positions[-1]
         return True
 
+    def place_of_changes(self) -> tuple[int, int, int] | None:
+        """Return the transaction of the next changes outside streamed blocks, the first position at which they are
+        certainly in their places, and the position after the last. None if there is no such place."""
+        begun = self.begun
+        return None if begun is None or self._described else (begun.xid, self._last_position, self._end)
+
+    def take_changes(self, xid: int, position: int) -> None:
+        """Take changes that are certainly in their places into the state. ``position`` is that of the last."""
+        self._follows_change, self._xid = True, xid
+        self._last_position, self._empty, self._previous = position, False, wire.Insert
+
     def accept_begin(self, message: wire.Begin, lsn: int | None, xid: int | None) -> bool:
         """Take a Begin into the state and return True if it is certainly in its place; otherwise change nothing."""
         if self._first or self.begun is not None or self.block is not None or self.inside_unknown:
@@ -124,7 +135,7 @@ class Order:
         if xid and xid != message.xid:
             return False
         self.begun, self._empty, self._last_position, self._end = message, True, 0, message.final_lsn
-        self._follows_change, self._previous = False, message
+        self._follows_change, self._previous = False, message.__class__
         return True
 
     def accept_commit(self, message: wire.Commit, lsn: int | None, xid: int | None) -> bool:
@@ -137,7 +148,7 @@ class Order:
         if not self._last_end <= position < message.end_lsn or (lsn and lsn != message.end_lsn):
             return False
         self.begun, self.inside_unknown, self._last_end = None, False, message.end_lsn
-        self._follows_change, self._previous = False, message
+        self._follows_change, self._previous = False, message.__class__
         return True
 
     @finder("PUB851")
@@ -161,7 +172,7 @@ class Order:
                 yield _state("follows a Relation message, but no change of that table was sent")
         yield from _CHECKS[kind](self, message)
         yield from self._row_of_slot(message, lsn, xid)
-        self._previous = message
+        self._previous = kind
 
     def end(self) -> Iterator[Problem]:
         """Yield the problems of a capture that ends here."""
@@ -377,7 +388,7 @@ class Order:
             yield _state("is a non-transactional message, but comes inside a transaction")
 
     def _origin(self, message: wire.Origin) -> Iterator[Problem]:
-        if not isinstance(self._previous, wire.Begin | wire.BeginPrepare | wire.StreamStart | None):
+        if self._previous not in _BEFORE_AN_ORIGIN:
             yield _state("does not follow the begin of a transaction")
 
     # The position and transaction id that the slot's function or the walsender gives with each message.
@@ -412,6 +423,7 @@ def _order(subject: str, lsn: int, last: int) -> Problem:
     return Problem("PUB851", f"is out of order: {subject}, {format_lsn(lsn)}, is before {format_lsn(last)}")
 
 
+_BEFORE_AN_ORIGIN = (None, wire.Begin, wire.BeginPrepare, wire.StreamStart)
 _MAY_FOLLOW_A_DESCRIPTION = frozenset((wire.Relation, wire.Type, wire.Truncate, *_CHANGES))
 _CHECKS: Mapping[type[wire.AnyMessage], Callable[[Order, Any], Iterator[Problem]]] = {
     wire.Begin: Order._begin,

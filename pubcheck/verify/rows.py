@@ -14,9 +14,10 @@ from pubcheck.postgres.replication.publication_lookup import replica_identity
 from pubcheck.postgres.replication.subscription_set import Filters
 from pubcheck.rulebook import finder
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
-from pubcheck.verify.filters import Answer, RowFilter, any_of, bound_checks, completed
+from pubcheck.verify.filters import Answer, RowFilter, all_pass, any_of, bound_checks, completed
 from pubcheck.verify.publisher import Route
-from pubcheck.verify.row_tests import RowsTest, are_null, column_test, row_test, rows_test
+from pubcheck.verify.row_tests import ColumnTest, RowsTest, are_null, column_test, row_test, rows_test
+from pubcheck.verify.usual_changes import ONLY_KEY, WHOLE, WITH_UNCHANGED, Form, Forms, RowCondition, row_form
 from pubcheck.verify.values import binary_fault, has_fixed_length, text_check, value_reader
 
 Change = Insert | Update | Delete
@@ -88,6 +89,8 @@ class RouteCheck:
         self._accepts_whole_row = row_test(restricted, len(columns), everywhere)
         self._accepts_rows = rows_test(restricted, len(columns))
         of_key = [tests[position]._replace(may_be_null=False) for position in self.key]
+        self._restricted, self._of_key = restricted, of_key
+        self._in_c: dict[bool, Mapping[bytes, Any]] = {}
         self._accepts_key = row_test(of_key, len(columns))
         self._accepts_rows_with_key = rows_test([*restricted, *of_key], len(columns))
         self._accepts_keys = rows_test(of_key, len(columns), others=are_null)
@@ -98,10 +101,12 @@ class RouteCheck:
             operation: None if published is None else published.filters(operation)
             for operation in ("insert", "update", "delete")
         }
-        readers = {column.number: (position, value_reader(inputs, column)) for position, column in enumerate(columns)}
-        context = Context(inputs, locale)
+        self._readers = {
+            column.number: (position, value_reader(inputs, column)) for position, column in enumerate(columns)
+        }
+        self._context = Context(inputs, locale)
         conditions = {
-            id(condition): RowFilter(condition, readers, context)
+            id(condition): RowFilter(condition, self._readers, self._context)
             for filters in self.filters.values()
             for _, condition in filters or ()
         }
@@ -232,6 +237,51 @@ class RouteCheck:
             return message.old_kind == kind and is_right(old) and (passes is None or passes(old) == "true")
 
         return accepts
+
+    # The same once more, for the module in C.
+
+    def forms_in_c(
+        self, read: Callable[[Form], Any], kinds: Iterable[type[Change]], *, is_full: bool
+    ) -> Mapping[bytes, Any]:
+        """Return `forms` as the module in C reads them."""
+        if is_full not in self._in_c:
+            self._in_c[is_full] = {head: read(form) for head, form in self.forms(kinds, is_full=is_full).items()}
+        return self._in_c[is_full]
+
+    def forms(self, kinds: Iterable[type[Change]], *, is_full: bool) -> Forms:
+        """Return the forms of certainly right changes of some kinds, for which `acceptances` returns one."""
+        new, key, whole = (self._restricted, WITH_UNCHANGED), (self._of_key, ONLY_KEY), (self._restricted, WHOLE)
+        forms: dict[bytes, Form] = {}
+        if Insert in kinds and not self._bounds:
+            forms |= self._forms_of("insert", {b"IN": [whole]})
+        if Update in kinds:
+            if not self.full:
+                forms |= self._forms_of("update", {b"UN": [([*self._restricted, *self._of_key], WITH_UNCHANGED)]})
+            if self.full == is_full and (self.full or self.key):
+                forms |= self._forms_of("update", {b"UO": [whole, new]} if self.full else {b"UK": [key, new]})
+        if Delete in kinds:
+            forms |= self._forms_of("delete", {b"DO": [whole]} if self.full else {b"DK": [key]})
+        return forms
+
+    def _forms_of(self, operation: str, rows: Mapping[bytes, Sequence[tuple[Sequence[ColumnTest], str]]]) -> Forms:
+        condition = None
+        if self.filters[operation]:
+            condition = self._condition_of(operation)
+            if not condition.positions:
+                return {}
+        return {
+            head: tuple(row_form(tests, self._count, letters, condition) for tests, letters in of_rows)
+            for head, of_rows in rows.items()
+        }
+
+    def _condition_of(self, operation: str) -> RowCondition:
+        """Return the row filters of an operation, as a test of rows that have only the columns of the filters."""
+        conditions = [condition for _, condition in self.filters[operation] or ()]
+        known = {number for condition in conditions for number in condition.columns if number in self._readers}
+        numbers = sorted(known, key=lambda number: self._readers[number][0])
+        readers = {number: (place, self._readers[number][1]) for place, number in enumerate(numbers)}
+        filters = [RowFilter(condition, readers, self._context) for condition in conditions]
+        return RowCondition([self._readers[number][0] for number in numbers], all_pass(filters))
 
     def _accepts_old_key(self, row: Row) -> bool:
         return row.count(None) == len(row) - len(self.key) and self._accepts_key(row)

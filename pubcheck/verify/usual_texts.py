@@ -33,6 +33,10 @@ class UsualTexts(NamedTuple):
 
     one: Matches
     all: MatchesAll
+    pattern: str | None = None
+    """A pattern of such texts."""
+    is_all: bool = False
+    """Whether it matches all of them, and only ASCII."""
 
 
 class UsualText(NamedTuple):
@@ -76,9 +80,9 @@ def _element(depth: int, in_names: str = r"\w") -> str:
 
 _FORMS: Mapping[int, str] = {
     oids.BOOL: "[tf]",
-    21: r"-?\d{1,4}",
-    oids.INT4: r"-?\d{1,9}",
-    20: r"-?\d{1,18}",
+    21: r"-?(?:\d{1,4}|[12]\d{4}|3[01]\d{3})",
+    oids.INT4: r"-?(?:\d{1,9}|1\d{9}|20\d{8})",
+    20: r"-?(?:\d{1,18}|[1-8]\d{18})",
     26: r"\d{1,9}",
     28: r"\d{1,9}",
     5069: r"\d{1,18}",
@@ -126,6 +130,8 @@ _SHAPES: Mapping[int, tuple[Mapping[int, str], str]] = {
 by that. The name at the end of an XML element is that of its start, so there are no digits in it."""
 _DIGITS = {21: 4, oids.INT4: 9, 20: 18, 26: 9, 28: 9, 5069: 18}
 """Integers, and the number of digits that fit any of them: they are recognised without a pattern."""
+_ANY_CHARACTERS = frozenset((3614, 3615, 4072, 142))
+"""Types whose usual texts have other characters than those of ASCII, too."""
 _FRACTIONS = {oids.TIMESTAMP: "", oids.TIMESTAMPTZ: _ZONE}
 _BITS = {1560: "[01]{%d}", 1562: "[01]{0,%d}"}
 _BARE = frozenset((
@@ -173,7 +179,7 @@ def usual_texts(inputs: InputContext, oid: int, typmod: int) -> UsualTexts | Non
         return _integer(_DIGITS[oid], _FORMS[oid])
     form = _form(oid, typmod)
     if form is not None:
-        return UsualTexts(_fullmatch(form), _all_of(form, _SHAPES.get(oid)))
+        return UsualTexts(_fullmatch(form), _all_of(form, _SHAPES.get(oid)), form, oid not in _ANY_CHARACTERS)
     if oid in (_JSON, _JSONB):
         return UsualTexts(_is_json, _are_json) if oid == _JSON else UsualTexts(_is_jsonb, _are_jsonb)
     try:
@@ -194,11 +200,11 @@ def _integer(digits: int, form: str) -> UsualTexts:
 
     def every(texts: Sequence[str]) -> object:
         digits_of_all = "".join(texts)
-        if digits_of_all.isdigit() and digits_of_all.isascii():
-            return max(map(len, texts)) <= digits and "" not in texts
+        if digits_of_all.isdigit() and digits_of_all.isascii() and max(map(len, texts)) <= digits:
+            return "" not in texts
         return match(texts)
 
-    return UsualTexts(one, every)
+    return UsualTexts(one, every, form, is_all=True)
 
 
 def one_by_one(matches: Matches) -> UsualTexts:
@@ -207,20 +213,25 @@ def one_by_one(matches: Matches) -> UsualTexts:
 
 
 def _all_of(form: str, shapes: tuple[Mapping[int, str], str] | None = None) -> MatchesAll:
-    """No form matches a zero byte, so that each text ends where a form does."""
+    """No form matches a zero byte, so that each text without one ends where a form does."""
     matches = _fullmatch(rf"(?:(?:{form})\0)*+")
+
+    def match_ended(texts: Sequence[str]) -> object:
+        joined = "\0".join(texts) + "\0"
+        return joined.count("\0") == len(texts) and matches(joined)
+
     if shapes is None:
-        return lambda texts: matches("\0".join(texts) + "\0")
+        return match_ended
     digits, form_of_shape = shapes
     match_shapes = _fullmatch(rf"(?:(?:{form_of_shape})\0)*+")
 
     def match(texts: Sequence[str]) -> object:
         joined = "\0".join(texts)
-        if joined.isascii():
+        if joined.isascii() and joined.count("\0") < len(texts):
             different = {*joined.translate(digits).split("\0")}
             if match_shapes("\0".join(different) + "\0"):
                 return True
-        return matches(joined + "\0")
+        return match_ended(texts)
 
     return match
 
@@ -261,7 +272,7 @@ _TEXT_ELEMENT = rf'[^\0\t-\r {{}},"\\]+|{_QUOTED}'
 _SIMPLE_LABEL = re.compile(r"(?!null$)\w+", re.ASCII | re.IGNORECASE).fullmatch
 _has_only_escapes_of_arrays = re.compile(r'[^\\]*+(?:\\["\\][^\\]*+)*+').fullmatch
 """array_out escapes only the quote and the backslash."""
-_texts_of = Json(list[str]).decode
+_lines_of_texts = Json(list[str]).decode_lines
 
 
 def _array(inputs: InputContext, element: int, typmod: int) -> UsualTexts | None:
@@ -281,7 +292,7 @@ def _array(inputs: InputContext, element: int, typmod: int) -> UsualTexts | None
                 return all(map(_is_rectangular, {*"\0".join(texts).translate(_WITHOUT_ELEMENTS).split("\0")}))
             return all(map(one, texts))
 
-        return UsualTexts(one, every)
+        return UsualTexts(one, every, rf"{values}|{{}}")
     usual = usual_texts(inputs, element, typmod)
     return None if usual is None else _array_of_quoted(usual.all)
 
@@ -324,16 +335,17 @@ def _array_of_quoted(are_values: MatchesAll) -> UsualTexts:
 def _elements_of_all(texts: Sequence[str]) -> Sequence[str] | None:
     """Return the elements of arrays of quoted texts; None if one of the arrays is written in another way. Such an array
     is a list of JSON in other brackets."""
-    joined = "\0".join(texts)
+    joined, borders = "\n".join(texts), len(texts) - 1
     if joined[:1] + joined[-1:] != "{}" or not _has_only_escapes_of_arrays(joined):
         return None
-    lists = f"[{joined[1:-1]}]".replace("}\0{", "]\0[").split("\0")
-    if len(lists) != len(texts):
+    if joined.count("\n") != borders or joined.count("}\n{") != borders:
         return None
     try:
-        return list(chain.from_iterable(map(_texts_of, lists)))
+        lists = _lines_of_texts(f"[{joined[1:-1]}]".replace("}\n{", "]\n["))
     except (MsgspecError, UnicodeEncodeError):
         return None
+    # Two lists may be in one line. As a list does not go on in the next line, each of so many lines is one.
+    return list(chain.from_iterable(lists)) if len(lists) == len(texts) else None
 
 
 # JSON. What msgspec takes, the server takes as json; jsonb refuses some escapes and numbers.

@@ -13,14 +13,16 @@ from pubcheck.diagnostics import Operation, Severity
 from pubcheck.postgres.catalog.rows import Relation as Table
 from pubcheck.postgres.replication.subscription_set import combine
 from pubcheck.rulebook import finder
-from pubcheck.stream import Decoder
+from pubcheck.stream import Decoder, whole
 from pubcheck.stream import messages as wire
 from pubcheck.stream.framing.frame import Frame, FramingError
+from pubcheck.verify.in_c import InC
 from pubcheck.verify.options import Options
 from pubcheck.verify.protocol import Order
 from pubcheck.verify.publisher import Publisher, Route
 from pubcheck.verify.relations import described_types, matching, shown
 from pubcheck.verify.rows import Acceptance, AcceptanceOfMany, Change, Problem, RouteCheck, listed
+from pubcheck.verify.usual_changes import Form
 
 
 class StreamFinding(Struct, frozen=True, kw_only=True):
@@ -78,13 +80,13 @@ class Checks(Protocol):
 class _Described:
     """A relation as the stream has described it, with the checks of the ways in which it may be published."""
 
-    __slots__ = ("acceptances", "acceptances_of_many", "checks", "message", "name", "open")
+    __slots__ = ("_fitting", "acceptances", "acceptances_of_many", "checks", "message", "name", "open")
 
     def __init__(self, message: wire.Relation, checks: list[RouteCheck], *, is_open: bool) -> None:
         self.message, self.checks, self.open = message, checks, is_open
         self.name = shown(message.namespace, message.name)
         is_full = message.replica_identity == "f"
-        fitting = [check for check in checks if len(check.names) == len(message.columns)]
+        self._fitting = fitting = [check for check in checks if len(check.names) == len(message.columns)]
         by_route = [check.acceptances(is_full=is_full) for check in fitting]
         self.acceptances = {
             kind: _any_of([acceptances[kind] for acceptances in by_route if kind in acceptances])
@@ -95,6 +97,12 @@ class _Described:
         self.acceptances_of_many = {kind: _of_each(accepts) for kind, accepts in self.acceptances.items()}
         if len(fitting) == 1:
             self.acceptances_of_many |= fitting[0].acceptances_of_many(by_route[0], is_full=is_full)
+
+    def forms_in_c(self, read: Callable[[Form], Any]) -> Mapping[bytes, Any]:
+        """Return the forms of changes that are certainly right, as the module in C reads them."""
+        if len(self._fitting) != 1:
+            return {}
+        return self._fitting[0].forms_in_c(read, self.acceptances, is_full=self.message.replica_identity == "f")
 
 
 def _any_of(acceptances: Sequence[Acceptance]) -> Acceptance:
@@ -113,6 +121,8 @@ _FEW = 4
 """Fewer messages are checked as fast one by one."""
 _MANY_ALIKE = 8
 """Fewer changes of one kind of one relation are checked as fast row by row."""
+_LONG = 256
+"""The messages after which a stream is checked in C: to prepare that takes longer than to check so many."""
 _CHANGES = frozenset((b"I", b"U", b"D"))
 _STABLE = frozenset((b"B", b"C", *_CHANGES))
 """Letters of messages after which relations are what they were before. They are not sent in streamed blocks without a
@@ -159,6 +169,8 @@ class Verifier:
         self._undescribed: set[int] = set()
         self._route_checks: dict[int, RouteCheck] = {}
         self._number = 0
+        self._in_c: InC | None = None
+        """None for the first messages of a stream, and without the module in C."""
         self.last: wire.AnyMessage | None = None
         """The last message, unless it was malformed."""
 
@@ -185,9 +197,39 @@ class Verifier:
 
     def check_many(self, frames: Iterable[Frame]) -> Iterator[StreamFinding]:
         """Yield the findings of the next messages. They are those of `check`, but take less time, because changes of
-        one kind of one relation are checked column by column."""
+        one kind of one relation are checked in C or column by column."""
         for some in _some(frames):
+            if self._in_c is not None:
+                yield from self._check_in_c(self._in_c, some)
+                continue
             yield from self._check_some(some)
+            if whole.COMPILED is not None and self._number >= _LONG:
+                self._in_c = InC(whole.COMPILED, self._order)
+                for oid, relation in self._described.items():
+                    self._in_c.describe(oid, relation.forms_in_c(self._in_c.read_form))
+
+    def _check_in_c(self, in_c: InC, frames: list[Frame]) -> Iterator[StreamFinding]:
+        """Yield the findings of messages, of which most are certainly right."""
+        place = 0
+        while place < len(frames):
+            if not self._decoder.in_block:
+                count, is_certain = in_c.take_changes(frames, place)
+                if is_certain:
+                    self._number += count
+                else:
+                    yield from self._check_some(frames[place : place + count])
+                place += count
+                if place == len(frames):
+                    break
+                if in_c.take_end(frames[place]):
+                    self._number += 1
+                    place += 1
+                    continue
+            if in_c.lacks_form(frames[place].data):
+                yield from self._check_some(frames[place:])
+                break
+            yield from self.check(frames[place])
+            place += 1
 
     def _check_some(self, frames: Sequence[Frame]) -> Iterator[StreamFinding]:
         data = [frame.data for frame in frames]
@@ -283,6 +325,8 @@ class Verifier:
                 acceptances.pop(oid, None)
                 if kind in relation.acceptances:
                     acceptances[oid] = relation.acceptances[kind]
+            if self._in_c is not None:
+                self._in_c.describe(oid, relation.forms_in_c(self._in_c.read_form))
 
     @finder("PUB850")
     def _malformed(self, frame: Frame, malformed: wire.Malformed) -> StreamFinding:

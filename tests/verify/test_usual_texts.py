@@ -51,9 +51,9 @@ def test_usual_texts_are_read_as_the_input_function_reads_them(oid: int, typmod:
 SCHEMA = "CREATE TYPE mood AS ENUM ('sad', 'o.k', 'NULL', 'a b'); CREATE TYPE size AS ENUM ('s', 'm');"
 OTHERS: dict[str, tuple[int, int, tuple[str, ...]]] = {
     "bool": (16, -1, ("t", "f")),
-    "int2": (21, -1, ("-12", "9999")),
-    "int4": (23, -1, ("-1", "999999999")),
-    "int8": (20, -1, ("-1", "999999999999999999")),
+    "int2": (21, -1, ("-12", "9999", "29999", "31999")),
+    "int4": (23, -1, ("-1", "999999999", "2099999999")),
+    "int8": (20, -1, ("-1", "999999999999999999", "8999999999999999999")),
     "oid": (26, -1, ("1", "999999999")),
     "xid8": (5069, -1, ("7",)),
     "float4": (700, -1, ("1", "-1.5", "1e+20", "1.5e-29", "9.999999e+29", "123456.7")),
@@ -95,10 +95,10 @@ OTHERS: dict[str, tuple[int, int, tuple[str, ...]]] = {
     "json[]": (199, -1, ('{"{\\"a\\":\\"b\\\\nc\\"}"}',)),
     "point[]": (1017, -1, ('{"(1,2)","(3,4)"}',)),
 }
-ANYTHING = "0123456789.-+:/ \\,'\"{}[]()<>&|!*aeEntuxABDN\u0663\xa0\n\t"
+ANYTHING = "0123456789.-+:/ \\,'\"{}[]()<>&|!*aeEntuxABDN\u0663\xa0\n\t\0"
 
 
-def _damaged(text: str, chance: random.Random) -> str:
+def damaged_text(text: str, chance: random.Random) -> str:
     characters = list(text)
     for _ in range(chance.choice((0, 1, 1, 2))):
         place = chance.randrange(len(characters) + 1)
@@ -108,20 +108,20 @@ def _damaged(text: str, chance: random.Random) -> str:
     return "".join(characters)
 
 
-def _inputs() -> InputContext:
+def inputs_of_types() -> InputContext:
     session = publisher_of(SCHEMA, ()).states[-1].session
     return InputContext(15, session.syscache, lambda name: None)
 
 
 @pytest.mark.parametrize(("oid", "typmod", "texts"), OTHERS.values(), ids=OTHERS)
 def test_the_input_function_takes_all_usual_texts(oid: int, typmod: int, texts: tuple[str, ...]) -> None:
-    inputs, chance, usual = _inputs(), random.Random(oid), 0
+    inputs, chance, usual = inputs_of_types(), random.Random(oid), 0
     tests = usual_texts(inputs, oid, typmod)
     assert tests is not None
     assert tests.one(texts[0])
     assert tests.all(texts[:1] * 2)
     for _ in range(4000):
-        text = _damaged(chance.choice(texts), chance)
+        text = damaged_text(chance.choice(texts), chance)
         if tests.one(text):
             usual += 1
             with contextlib.suppress(Unknowable):
@@ -147,23 +147,28 @@ def test_the_input_function_takes_all_usual_texts(oid: int, typmod: int, texts: 
         (23, ("1", "")),
         (23, ("1", "\u0663")),
         (1700, ("1", "")),
+        (1700, ("1\0002", "3")),
+        (4072, ("$", "$\0$")),
         (3807, ('{"1"', '"2"}')),
         (3807, ('{"1}', '{2"}')),
         (3807, ('{"1"}\0{"2"}', '{"1"}')),
+        (3807, ('{"1"}\n{"2"}', '{"1"}')),
+        (3807, ('{"1"}\n{"2"}', '{"1', '"}')),
+        (3807, ('{"1"', ',"2"}', '{"3"}{"4"}')),
         (1007, ("{{1,2},{3}}", "{{1},{2}}")),
         (142, ("<a>", "</a>")),
         (142, ("<a1>x</a2>", "<a1/>")),
     ],
 )
 def test_texts_that_are_values_only_together_are_not_usual(oid: int, texts: tuple[str, ...]) -> None:
-    tests = usual_texts(_inputs(), oid, -1)
+    tests = usual_texts(inputs_of_types(), oid, -1)
     assert tests is not None
     assert not all(map(tests.one, texts))
     assert not tests.all(texts)
 
 
 def test_the_labels_of_an_enum_are_its_usual_texts() -> None:
-    inputs = _inputs()
+    inputs = inputs_of_types()
     types = {row.name: row.oid for row in inputs.cache.catalog.types.values()}
     mood, size = usual_texts(inputs, types["mood"], -1), usual_texts(inputs, types["_size"], -1)
     assert mood is not None
@@ -176,7 +181,7 @@ def test_the_labels_of_an_enum_are_its_usual_texts() -> None:
 
 
 def test_a_form_of_arrays_does_not_try_all_combinations() -> None:
-    tests = usual_texts(_inputs(), 1009, -1)
+    tests = usual_texts(inputs_of_types(), 1009, -1)
     assert tests is not None
     text = "{" + "NULL," * 40 + "x"
     assert not tests.one(text)
