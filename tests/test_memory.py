@@ -14,19 +14,19 @@ from pubcheck.simulate.database import Database
 SCRIPT = """
 CREATE TABLE places (id int PRIMARY KEY, size int);
 CREATE TABLE log (id int, value numeric);
-CREATE PUBLICATION small FOR TABLE places WHERE (id < 10);
+CREATE PUBLICATION small FOR TABLE places WHERE ({column} < 10);
 INSERT INTO log SELECT id, sum(id) OVER (ORDER BY size) FROM places WHERE id < (SELECT max(value) FROM log);
 DO $$ BEGIN UPDATE places SET size = 1 WHERE EXISTS (SELECT FROM log WHERE log.id = places.id); END $$;
 """
 
 
 def lint() -> None:
-    Linter(Config()).lint(Unit((Source("schema.sql", SCRIPT),)))
+    Linter(Config()).lint(Unit((Source("schema.sql", SCRIPT.format(column="size")),)))
 
 
 def simulate() -> None:
     session = Database(18).session("a")
-    for statement in SCRIPT.strip().split("\n"):
+    for statement in SCRIPT.format(column="id").strip().split("\n"):
         session.run(statement)
 
 
