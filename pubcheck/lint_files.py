@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
+from pubcheck.discovery.conventions import project_on_disk
 from pubcheck.discovery.file_types import LISTINGS, DiscoveredUnit
 from pubcheck.discovery.read import Reading, read_unit
-from pubcheck.discovery.supabase_project import project_on_disk
 from pubcheck.engine.linter import Followed, Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.faults import Fault, fault_of

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
+from functools import cache
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.words import word_set
@@ -106,3 +109,35 @@ def kind_of(head: bytes) -> str | None:
         return None
     mark = _MARK.search(head)
     return mark.lastgroup.replace("_", "-") if mark is not None and mark.lastgroup else None
+
+
+# Find the Supabase project of a folder.
+
+
+def project_above(folder: str, is_project: Callable[[str], bool], top: str = "") -> str | None:
+    """Return the nearest project's folder `supabase` at or above a folder, up to ``top``; "/" joins paths."""
+    directory = folder
+    while True:
+        above, _, name = directory.rpartition("/")
+        project = (
+            directory
+            if name == "supabase"
+            else f"{directory}/supabase"
+            if directory.strip("/")
+            else f"{directory}supabase"
+        )
+        if is_project(project):
+            return project
+        if directory in (top, above):
+            return None
+        directory = above
+
+
+def project_on_disk(folder: str, top: str) -> str | None:
+    """Return the nearest project above a folder of this machine, as ``project_above`` has it."""
+    return project_above(folder.replace(os.sep, "/"), _is_project, top.replace(os.sep, "/"))
+
+
+@cache
+def _is_project(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, name)) for name in ("config.toml", "migrations"))

@@ -425,7 +425,7 @@ def _of_apps(files: Mapping[str, File], look: FileInspector) -> Iterator[tuple[s
     folders = [path.rpartition("/")[0] for path in files if path == APPS or path.endswith(f"/{APPS}")]
     if not folders:
         return
-    from pubcheck.discovery.tools.django import label_of_app
+    from pubcheck.discovery.tools.lists import label_of_app
 
     migrations = {f"{folder}/migrations" if folder else "migrations": folder for folder in folders}
     for path, file in files.items():

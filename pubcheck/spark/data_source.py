@@ -29,8 +29,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from pubcheck.config import Config, from_options, suggestion
-from pubcheck.discovery.owners import OWNERS
-from pubcheck.discovery.repositories import RepositoryPlace, find_places, fixed_part
+from pubcheck.discovery.repositories import OWNERS, RepositoryPlace, find_places, fixed_part
 from pubcheck.discovery.walk import readable
 from pubcheck.engine.linter import Linter
 from pubcheck.spark import worker

@@ -26,13 +26,13 @@ from pyspark.sql import functions as F
 
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import label_of
-from pubcheck.discovery.owners import owners_states
 from pubcheck.discovery.repositories import (
     Repository,
     RepositoryPlace,
     find_places,
     find_repositories,
     fixed_part,
+    owners_states,
     read_place,
 )
 from pubcheck.spark import worker

@@ -22,7 +22,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pubcheck.discovery.owners import OWNERS
+from pubcheck.discovery.repositories import OWNERS
 from pubcheck.discovery.walk import readable
 from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.paths import local_path, without_trailing_separators

@@ -15,11 +15,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pubcheck.discovery.conventions import project_above
 from pubcheck.discovery.file_facts import Traits, traits
 from pubcheck.discovery.file_types import SUFFIXES, DiscoveredUnit, File, view_of
 from pubcheck.discovery.object_names import Names, mentions, names
-from pubcheck.discovery.owners import Owners, owners_in, read_owners
-from pubcheck.discovery.supabase_project import project_above
+from pubcheck.discovery.repositories import Owners, owners_in, read_owners
 from pubcheck.discovery.units import Identity, by_top, group_into_units, in_order, without_repeated
 from pubcheck.discovery.walk import readable
 from pubcheck.spark.costs import cost

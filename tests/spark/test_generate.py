@@ -10,7 +10,7 @@ import pytest
 from corpus.generate import Repository, Shape, repositories, repository
 from corpus.generate.conventions import CONVENTIONS
 from corpus.generate.faults import FAULTS
-from pubcheck.discovery.prefilter import may_publish
+from pubcheck.discovery.file_facts import may_publish
 from tests.support.servers import Servers, execute, writes_refused
 
 

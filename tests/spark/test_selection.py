@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubcheck.discovery.file_facts import traits
-from pubcheck.discovery.prefilter import may_matter, may_publish
+from pubcheck.discovery.file_facts import may_matter, may_publish, traits
 from pubcheck.discovery.units import find_units
 from tests.spark.conftest import PROJECT, linted
 

@@ -1,4 +1,4 @@
-"""The conventions by which files form units: one module for each migration tool.
+"""The conventions by which files form units: a function for each migration tool.
 
 ``registry`` asks them all; it is loaded only if there is a tree to group.
 """

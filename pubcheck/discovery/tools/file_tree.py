@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -87,6 +87,10 @@ class Tree:
         beginning = self.path(folder, "")
         return (child for child in self.folders() if child == folder or not folder or child.startswith(beginning))
 
+    def files_by_path(self) -> dict[str, tuple[str, str]]:
+        """Return the folder and name of each remaining file of SQL, in order."""
+        return {self.path(folder, name): (folder, name) for folder in self.folders() for name in self.sql[folder]}
+
     def concerned(self, files: Iterable[tuple[str, str]]) -> bool:
         """Return whether one of these (folder, name) may be about replication."""
         return any(self.look.traits(self.path(*file)).concerned for file in files)
@@ -132,6 +136,23 @@ def natural(name: str) -> tuple[tuple[int, str], ...]:
     """Return a key that orders names as people count: 2 before 10, and anything else by its letters."""
     parts = _DIGITS.split(name)
     return tuple((int(part), "") if number % 2 else (-1, part) for number, part in enumerate(parts) if part or number)
+
+
+_Key = TypeVar("_Key")
+
+
+def in_dependency_order(starts: Iterable[_Key], needs: Callable[[_Key], Iterable[_Key]]) -> list[_Key]:
+    """Return migrations in this order, but each after those that it needs, where these do not need each other."""
+    chain: dict[_Key, None] = {}
+    for start in starts:
+        waiting = [start]
+        while waiting:
+            left = [key for key in needs(waiting[-1]) if key not in chain and key not in waiting]
+            if left:
+                waiting.append(left[0])
+            else:
+                chain[waiting.pop()] = None
+    return list(chain)
 
 
 _UPGRADE_FOLDER = lazy_compile(r"(?:upgrade|update|patch|upgrade[_-]?script|delta)e?s?", re.I)

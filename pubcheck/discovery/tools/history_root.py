@@ -17,9 +17,9 @@ from pubcheck.discovery.conventions import (
     direction_of,
     flyway_location,
     is_history,
+    project_on_disk,
 )
 from pubcheck.discovery.file_types import SUFFIXES, language_of
-from pubcheck.discovery.supabase_project import project_on_disk
 from pubcheck.gitignore import top_of
 
 _DEEPEST = 6

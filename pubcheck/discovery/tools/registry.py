@@ -8,43 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pubcheck.discovery.tools import (
-    annotated,
-    changelogs,
-    detached_publications,
-    django,
-    drizzle,
-    dumps,
-    flyway,
-    folder_per_migration,
-    initdb,
-    name_references,
-    numbered,
-    psql,
-    rails,
-    sqitch,
-    supabase,
-    updown,
-)
+from pubcheck.discovery.tools import file_names, lists, other_folders, unnumbered
 from pubcheck.discovery.tools.file_tree import Convention, FileInspector, Tree, UnitCandidate
 
 _CONVENTIONS: tuple[Convention, ...] = (
-    sqitch.candidates,
-    folder_per_migration.candidates,
-    drizzle.candidates,
-    supabase.candidates,
-    flyway.candidates,
-    updown.candidates,
-    initdb.candidates,
-    changelogs.candidates,
-    annotated.candidates,
-    django.candidates,
-    rails.candidates,
-    folder_per_migration.schemas,
-    psql.candidates,
-    numbered.candidates,
-    dumps.candidates,
-    name_references.candidates,
+    lists.sqitch,
+    file_names.folder_per_migration,
+    lists.drizzle,
+    other_folders.supabase,
+    file_names.flyway,
+    file_names.updown,
+    file_names.initdb,
+    lists.liquibase,
+    file_names.annotated,
+    lists.django,
+    lists.rails,
+    file_names.prisma_schemas,
+    lists.psql,
+    file_names.numbered,
+    unnumbered.dumps,
+    unnumbered.name_references,
 )
 
 
@@ -57,7 +40,7 @@ def candidates_of(
     tree = Tree(paths, look, included)
     candidates = [candidate for convention in _CONVENTIONS for candidate in convention(tree)]
     candidates.sort(key=_place)
-    return supabase.followed(detached_publications.joined(candidates, look, tree.offered), look), tree.undone
+    return other_folders.followed(other_folders.joined(candidates, look, tree.offered), look), tree.undone
 
 
 def _place(candidate: UnitCandidate) -> tuple[list[str], str]:

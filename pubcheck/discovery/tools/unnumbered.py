@@ -1,8 +1,4 @@
-"""Folders without a convention: files that refer to each other's tables form one unit, CREATE TABLE first.
-
-Files that create the same tables or the same publication are units of their own; a name that two files create is not
-used to join files. If no file mentions a publication or a replica identity, the folder is one unit.
-"""
+"""Units of files without an order of their own: dumps, and folders that follow no convention."""
 
 from __future__ import annotations
 
@@ -21,6 +17,31 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from pubcheck.discovery.object_names import Names
 
+
+# Files of pg_dump: each is a schema of its own, also where it repeats what the migrations next to it did.
+
+_RAILS = "structure.sql"
+
+
+def dumps(tree: Tree) -> Iterator[UnitCandidate]:
+    for folder in tree.folders():
+        for name in list(tree.sql[folder]):
+            path = tree.path(folder, name)
+            major = tree.look.traits(path).dump
+            if major is None and name != _RAILS:
+                continue
+            candidate = tree.take_unit(path, [(folder, name)], "rails" if name == _RAILS else "dump", _reason(major))
+            yield replace(candidate, postgres=(major,)) if major else candidate
+
+
+def _reason(major: int | None) -> str:
+    return f"a dump of PostgreSQL {major}" if major else "a dump"
+
+
+# Folders without a convention: files that refer to each other's tables form one unit, CREATE TABLE first. Files that
+# create the same tables or the same publication are units of their own; a name that two files create is not used to
+# join files. If no file mentions a publication or a replica identity, the folder is one unit.
+
 _TEARS_DOWN = re.compile(
     r"(?:.*[._ -])?(?:drop|drops|teardown|tear_down|tear-down|cleanup|clean|clean_up|clean-up|down|undo|rollback|revert"
     r"|uninstall|destroy|reset)(?:[._ -].*)?\.\w+",
@@ -29,7 +50,7 @@ _TEARS_DOWN = re.compile(
 """Scripts that take all back, by their names: run last they would leave nothing to check."""
 
 
-def candidates(tree: Tree) -> Iterator[UnitCandidate]:
+def name_references(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         yield from _of_folder(tree, folder)
     for folder, names in sorted(tree.programs.items()):
