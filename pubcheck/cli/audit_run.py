@@ -168,14 +168,14 @@ def _write(store: Store, summary: Summary, request: AuditRequest, progress: Prog
 
 def _write_survey(store: Store, run: str, request: AuditRequest) -> None:
     """Write the survey as a table, and as a page if DIR is a folder of this machine."""
-    from pubcheck.report.survey import SurveyPage, render
+    from pubcheck.report.audit_html import SurveyPage, render_survey
     from pubcheck.spark.survey import survey
 
     shares = survey(store, run)
     row = store.runs().where(F.col("run") == run).select("input", "pubcheck").collect()[0]
     folder = local_path(request.output)
     if os.path.isdir(folder):
-        put(os.path.join(folder, "survey.html"), render(SurveyPage(run, row[0], row[1], shares)))
+        put(os.path.join(folder, "survey.html"), render_survey(SurveyPage(run, row[0], row[1], shares)))
 
 
 def _page_in(output: str, run: str) -> str | None:

@@ -11,7 +11,7 @@ from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.findings import Report
 from pubcheck.report import count
-from pubcheck.report.causes import causes
+from pubcheck.report.statistics import causes
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:

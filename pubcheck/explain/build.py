@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.replay import Replay
-from pubcheck.explain.consumers import consumers_of
 from pubcheck.explain.document import (
     Answer,
     Estimate,
@@ -22,14 +21,11 @@ from pubcheck.explain.document import (
     UnitExplained,
     Widening,
 )
-from pubcheck.explain.example_rows import Samples, changes_of, examples_of
-from pubcheck.explain.initial_copy import Copies
+from pubcheck.explain.example_rows import Sampler, Samples, changes_of, examples_of
 from pubcheck.explain.notes import DiagnosticNotes
 from pubcheck.explain.other_publications import Neighbours
-from pubcheck.explain.row_samples import Sampler
-from pubcheck.explain.running_server import server_of
-from pubcheck.explain.subscriptions import Subscriptions
-from pubcheck.explain.table_facts import Facts
+from pubcheck.explain.subscribers import Copies, Subscriptions, consumers_of
+from pubcheck.explain.table_facts import Facts, server_of
 from pubcheck.postgres.catalog import rows
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.publication_lookup import published_sequences

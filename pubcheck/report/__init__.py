@@ -1,4 +1,4 @@
-"""The formats of a report by name. Each is a module of this package with a pure ``render``, loaded when asked for.
+"""The formats of a report by name. Each is a pure function of a module of this package, loaded when asked for.
 
 `pubcheck.findings` resolves findings to lines and columns.
 """
@@ -9,11 +9,23 @@ from collections.abc import Iterator
 from importlib import import_module
 
 from pubcheck.findings import Report
-from pubcheck.words import words
 
-FORMATS: tuple[str, ...] = words("""
-    text concise json jsonl yaml sarif github gitlab markdown junit checkstyle azure rdjson
-""")
+_FUNCTIONS = {
+    "text": ("text", "render"),
+    "concise": ("text", "render_concise"),
+    "json": ("json", "render"),
+    "jsonl": ("json", "render_jsonl"),
+    "yaml": ("json", "render_yaml"),
+    "sarif": ("sarif", "render"),
+    "github": ("code_hosts", "render_github"),
+    "gitlab": ("code_hosts", "render_gitlab"),
+    "markdown": ("code_hosts", "render_markdown"),
+    "junit": ("xml", "render_junit"),
+    "checkstyle": ("xml", "render_checkstyle"),
+    "azure": ("code_hosts", "render_azure"),
+    "rdjson": ("code_hosts", "render_rdjson"),
+}
+FORMATS: tuple[str, ...] = tuple(_FUNCTIONS)
 FOR_PEOPLE = ("text", "concise")
 """Formats that are coloured on a terminal, and of which ``quiet`` leaves out the closing line."""
 
@@ -23,11 +35,11 @@ def render(
 ) -> Iterator[str]:
     """Return a report in a format of ``FORMATS``, in pieces of text. ``color`` and ``quiet`` are of those for
     people, ``verbose`` is of ``text``."""
-    module = import_module(f"pubcheck.report.{name}")
+    module, function = _FUNCTIONS[name]
     options = {"color": color, "quiet": quiet} if name in FOR_PEOPLE else {}
     if name == "text":
         options["verbose"] = verbose
-    pieces: Iterator[str] = module.render(report, **options)
+    pieces: Iterator[str] = getattr(import_module(f"pubcheck.report.{module}"), function)(report, **options)
     return pieces
 
 

@@ -13,7 +13,7 @@ from pubcheck import __version__
 from pubcheck.diagnostics import SEVERITIES, Certainty, Severity
 from pubcheck.findings import Entry, FixEntry, Related, Report, encode
 from pubcheck.fingerprints import fingerprints
-from pubcheck.report.plain_text import described
+from pubcheck.report.text import described
 from pubcheck.rulebook import RULES, body, summary
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 from pubcheck.diagnostics import ConsumerClaim, RefusedWriteText, ServerAnswer, Severity
 from pubcheck.findings import Entry, Finding, Line, Report
 from pubcheck.report import count
-from pubcheck.report.causes import by_statement, causes, headline, is_cause, objects_of
+from pubcheck.report.statistics import by_statement, causes, headline, is_cause, message, objects_of
 from pubcheck.source import escape
 
 TAB = 4
@@ -46,7 +46,7 @@ class Palette(Struct, frozen=True):
 
 
 PLAIN = Palette()
-COLOR = Palette(
+_COLOR = Palette(
     error="\x1b[1;31m",
     warning="\x1b[1;33m",
     note="\x1b[1;36m",
@@ -62,7 +62,7 @@ def render(report: Report, *, color: bool = False, quiet: bool = False, verbose:
 
     ``verbose``: all notes, the answers to both UPDATE and DELETE, all remedies and fixes.
     """
-    palette = COLOR if color else PLAIN
+    palette = _COLOR if color else PLAIN
     groups = _side_by_side(by_statement(report.findings))
     alike = Counter(_kind(group) for group in groups)
     shown_counts: Counter[tuple[str, str, str]] = Counter()
@@ -304,3 +304,45 @@ def _columns(text: str) -> int:
     return sum(
         0 if category(char) in ("Mn", "Me", "Cf") else 2 if east_asian_width(char) in "WF" else 1 for char in text
     )
+
+
+# One finding a line, for people and editors: `path:line:column: severity[code]: message`.
+
+
+def render_concise(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
+    """Return the report in pieces, one finding each; ``quiet`` leaves out the closing line."""
+    palette = _COLOR if color else PLAIN
+    for cause in causes(report.findings):
+        entry = cause[0].entry
+        place = f"{palette.bold}{escape(entry.path)}{palette.reset}{escape(entry.place.removeprefix(entry.path))}"
+        assumed = " (assumed)" if entry.certainty == "assumed" else ""
+        kind = f"{palette.kind(entry)}{palette.reset}{assumed}"
+        yield f"{place}: {kind}: {escape(message(cause))}\n"
+    if not quiet:
+        yield summary(report) + "\n"
+
+
+# The text of a finding in formats that have one field for text.
+
+
+def paragraphs(entry: Entry) -> Iterator[str]:
+    """Return the paragraphs below a finding's message: the server's answer, the claim about a
+    consumer, the certainty, the help. Each may have
+    several lines."""
+    if entry.server is not None:
+        yield answer(entry.server)
+    if entry.consumer is not UNSET:
+        claim = entry.consumer
+        if claim.message:
+            yield f"{claim.consumer}: {claim.message}"
+        yield f"Claim {claim.claim} ({claim.evidence}{', inferred' if claim.inferred else ''}), {claim.source}"
+    if entry.certainty == "assumed":
+        yield f"Assumed: it rests on {'; '.join(entry.assumptions)}." if entry.assumptions else "Assumed."
+    if entry.help:
+        yield f"Help: {entry.help}"
+
+
+def described(entry: Entry) -> str:
+    """Return the message and all that is to be read below it."""
+    listed = "" if entry.database_object is UNSET else f"{entry.database_object}: "
+    return "\n".join([listed + entry.message, *paragraphs(entry)])

@@ -11,7 +11,7 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.replay import Replay
-from pubcheck.explain.consumers import consumers_of
+from pubcheck.explain.subscribers import consumers_of
 from pubcheck.findings import EditEntry, Entry, Finding, Resolver
 from pubcheck.lexing.items import Statement
 from pubcheck.lexing.splitter import Splitter

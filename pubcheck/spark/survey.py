@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from pubcheck.consumers import NAME_PREFIXES, NAMES, NAMES_OF_ONE
-from pubcheck.report.survey import Share, share
+from pubcheck.report.audit_html import Share, share
 from pubcheck.rulebook import RULES
 from pubcheck.spark.report_data import features
 from pubcheck.spark.schema import FINDINGS, PUBLICATIONS, SURVEY, UNITS, arrow, ddl

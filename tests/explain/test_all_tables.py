@@ -9,7 +9,7 @@ import pytest
 
 from pubcheck.explain import render_html, render_json, render_text
 from pubcheck.explain.document import Explanation
-from pubcheck.explain.drawing import draw
+from pubcheck.explain.render_html import draw
 from tests.explain.documents import document, explain, publication
 from tests.explain.test_reports import SHIPPED
 

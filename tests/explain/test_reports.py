@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 import pubcheck
 from pubcheck.explain import render_html, render_json, render_text
 from pubcheck.explain.document import Explanation
-from pubcheck.explain.drawing import draw
+from pubcheck.explain.render_html import draw
 from tests.explain.documents import document, explain
 from tests.explain.test_explain import everything
 from tests.support.axe import serious_violations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.report.survey import SurveyPage, render, share, wilson
+from pubcheck.report.audit_html import SurveyPage, render_survey, share, wilson
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_the_page_shows_shares_of_every_kind() -> None:
         share("features", "<row filter>", "repositories", 0, 0),
         share("rules", "PUB301", "units", 1, 29),
     ]
-    text = "".join(render(SurveyPage("r1", "lake.files", "0", shares)))
+    text = "".join(render_survey(SurveyPage("r1", "lake.files", "0", shares)))
     assert "&lt;row filter&gt;" in text
     assert "30.80 %" in text
     assert "25.53 %" in text
