@@ -64,7 +64,7 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
         else:
             result = linter.lint(sources)
     except Exception as error:
-        from pubcheck.engine.suppressions.severities import apply_config
+        from pubcheck.engine.suppressions.apply import apply_config
 
         faults = (fault_of(error, unit.title),)
         diagnostics = tuple(apply_config(reading.diagnostics, config))

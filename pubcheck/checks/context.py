@@ -166,7 +166,7 @@ class RuleContext:
         """The catalogs with facts or statistics among the sources, with their number."""
         if all(source.listing is None for source in self._sources):
             return None
-        from pubcheck.live.source import snapshots
+        from pubcheck.live.document import snapshots
 
         rows = snapshots(self._sources).items()
         return next(((number, row) for number, row in rows if row.facts or row.statistics), None)

@@ -148,7 +148,7 @@ def command(
     config = configuration({"postgres": postgres}, config_path)
     unit = schema_unit(Inputs(config, (schema,), together, majors=postgres is not None))
 
-    from pubcheck.engine.dump_major import majors_of
+    from pubcheck.engine.unit import majors_of
     from pubcheck.lint_files import read_files
     from pubcheck.postgres.errors import ServerError
     from pubcheck.simulate.not_followed import NotFollowed

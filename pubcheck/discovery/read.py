@@ -53,7 +53,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             diagnostics.append(reading_diagnostic("PUB002", message, Span(Source(file.label, ""), 0, 0), majors, help))
             continue
         if file.view in LISTINGS:
-            from pubcheck.live.source import source_of
+            from pubcheck.live.document import source_of
 
             sources.append(source_of(file.label, decoded.text, live=file.view == DATABASE))
             continue

@@ -26,8 +26,7 @@ from pubcheck.engine.assumptions import (
     rests_on_unseen,
     sets_identities_only,
 )
-from pubcheck.engine.function_bodies import compile_error, created_function, refused_body
-from pubcheck.engine.inner_statements import embedded, with_sites
+from pubcheck.engine.inner_statements import compile_error, created_function, embedded, refused_body, with_sites
 from pubcheck.engine.replay import WITH_FILTERS, Execution, Replay
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.routines import Routine

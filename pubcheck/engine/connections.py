@@ -1,13 +1,15 @@
-"""The databases in which the statements of a unit run: one, unless psql connects to others."""
+"""What psql's commands mean to a unit: the databases in which its statements run, and the files that it includes."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pubcheck.config import Config
 from pubcheck.engine.replay import Replay
+from pubcheck.source import Source
 from pubcheck.statement_index import StatementText
 
 if TYPE_CHECKING:
@@ -79,3 +81,31 @@ class Databases:
             self.current, self.replays = database, new_replays
         for replay in self.replays:
             replay.connect(before, source, connection.user)
+
+
+# The files of a unit that scripts of psql include: each runs where it is first included.
+
+
+def may_include(source: Source) -> bool:
+    """Return whether a source may include others."""
+    return "\\i" in source.text
+
+
+def included_source(path: str, label: str, sources: Sequence[Source]) -> int | None:
+    """Return the number of the source that is probably meant by a path in the script of that label; None if there is
+    none.
+
+    A path starts from the folder in which psql was started (\\i) or from the script's (\\ir): any folder above the
+    script may be the first one. If that leads nowhere, the file's name alone decides.
+    """
+    path, folder = path.replace("\\", "/"), posixpath.dirname(label.replace("\\", "/"))
+    numbers = {posixpath.normpath(source.label.replace("\\", "/")): number for number, source in enumerate(sources)}
+    while True:
+        number = numbers.get(posixpath.normpath(posixpath.join(folder, path)))
+        if number is not None or folder in ("", "/"):
+            break
+        folder = posixpath.dirname(folder)
+    if number is not None:
+        return number
+    name = posixpath.basename(path)
+    return next((number for label, number in numbers.items() if posixpath.basename(label) == name), None)

@@ -87,7 +87,7 @@ class Outcome:
 
         commented: dict[tuple[int, int], tuple[ConsumerUse, ...]] = {}
         if any(may_hold_comments(source) for source in self.statements.sources):
-            from pubcheck.engine.suppressions.targets import consumer_comments
+            from pubcheck.engine.suppressions.comments import consumer_comments
 
             commented = consumer_comments(self.statements)
         return RuleContext(self.session, history, self.refused, self.statements, self.consumers, commented)

@@ -16,7 +16,7 @@ from pubcheck.config import Config
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, known_text, unknown_reason
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.unit_notes import Notes
+from pubcheck.engine.unit import Notes
 from pubcheck.engine.unknown_names import UnknownNames
 from pubcheck.faults import Faults
 from pubcheck.lazy_regex import lazy_compile
@@ -228,7 +228,7 @@ class StatementRunner:
 
     def _parse_filled(self, item: Statement) -> tuple[str, Node] | None:
         """Parse a refused statement with values in place of its placeholders, if the grammar then accepts it."""
-        from pubcheck.lexing.placeholder_values import filled
+        from pubcheck.lexing.placeholders import filled
 
         for text in filled(item):
             try:
@@ -313,7 +313,7 @@ def run_statement(
             BlockRunner(replay, statement, source, filled=filled).run(name, node)
             return
     if name == "CreateFunctionStmt" and "publication" in statement.text.lower():
-        from pubcheck.engine.function_definition import FunctionDefinition
+        from pubcheck.engine.functions import FunctionDefinition
 
         replay.apply(statement, source, name, node, filled=filled, execution=FunctionDefinition)
         return
@@ -338,7 +338,7 @@ def skip(replay: Replay, source: Source, number: int, item: Statement, *, condit
 def end(replay: Replay, codes: frozenset[str]) -> None:
     """Finish the unit. Functions that nothing called are checked too: they may run some day."""
     if any(routine.about for routine in replay.catalog.routines.values()):
-        from pubcheck.engine.rehearsal import rehearse
+        from pubcheck.engine.functions import rehearse
 
         rehearse(replay)
     replay.end(codes)

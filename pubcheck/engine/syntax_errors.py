@@ -17,7 +17,7 @@ from pubcheck.engine.assumptions import assume_source
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.publication_statements import is_about_publications, statement_in_body
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.unit_notes import Notes
+from pubcheck.engine.unit import Notes
 from pubcheck.lexing.items import Statement
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres import older_grammars

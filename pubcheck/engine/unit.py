@@ -1,17 +1,28 @@
-"""A unit, which the engine lints, and the result."""
+"""A unit, which the engine lints, and the result; its major versions, and notes that hold for all of these."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from pubcheck.config import Config
-from pubcheck.diagnostics import Diagnostic
+from pubcheck.diagnostics import Certainty, Diagnostic, Span
 from pubcheck.faults import Fault
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.session.statement_context import Platform
+from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
+from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source
+from pubcheck.statement_index import StatementText
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from pubcheck.diagnostics import Details
+
 
 REPLICATED = lazy_compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
 """What statements about replication hold."""
@@ -71,3 +82,82 @@ def platform_of(config: Config, convention: str = "") -> Platform:
     """
     publications, tables = ((), ()) if config.complete else (_PUBLICATIONS, _TABLES.get(convention, ()))
     return Platform(config.platform_publications + publications, config.platform_tables + tables)
+
+
+# The major versions to check a unit for, which the header of a dump may name.
+
+_DUMP_HEADER = lazy_compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
+_HEADER_LENGTH = 2000
+
+
+def majors_of(unit: Unit, config: Config) -> tuple[tuple[int, ...], tuple[Diagnostic, ...]]:
+    """Return the majors to check: those of the unit, else of the configuration, else of a dump's header, else the
+    default one; and the note of ``major_of_dump``."""
+    requested = unit.postgres or config.postgres
+    from_dump, note = ((), ()) if requested else major_of_dump(unit.sources)
+    return requested or from_dump or (DEFAULT_MAJOR,), note
+
+
+@finder("PUB007")
+def major_of_dump(sources: Sequence[Source]) -> tuple[tuple[int, ...], tuple[Diagnostic, ...]]:
+    """Return the major of a pg_dump header, or the nearest supported one with a note."""
+    for source in sources:
+        if "-- Dumped from" not in source.text[:_HEADER_LENGTH]:
+            continue
+        header = _DUMP_HEADER.search(source.text, 0, _HEADER_LENGTH)
+        if header is None:
+            continue
+        number = int(header[1])
+        major = nearest(number)
+        if major == number:
+            return (major,), ()
+        note = RULES["PUB007"].diagnostic(
+            "certain",
+            (major,),
+            f"this dump of PostgreSQL {number} is checked as PostgreSQL {major}",
+            Span(source, header.start(), header.end()),
+            help=f"supported versions: {', '.join(map(str, MAJORS))}; choose one with --postgres",
+        )
+        return (major,), (note,)
+    return (), ()
+
+
+# Notes about a unit that hold for all its majors, most of them once per file.
+
+
+class Notes:
+    """Collects the notes. ``majors`` are those of the unit."""
+
+    def __init__(self, majors: tuple[int, ...]) -> None:
+        self.majors = majors
+        self.diagnostics: list[Diagnostic] = []
+        self._not_seen: set[str] = set()
+        """Labels of sources for which an unseen part was reported."""
+
+    def add(
+        self,
+        code: str,
+        certainty: Certainty,
+        message: str,
+        span: Span,
+        *,
+        majors: Sequence[int] = (),
+        **details: Unpack[Details],
+    ) -> None:
+        """Add a finding of the rule with that code. ``majors`` are those for which it holds, all without any."""
+        self.diagnostics.append(
+            RULES[code].diagnostic(certainty, tuple(majors) or self.majors, message, span, **details)
+        )
+
+    @finder("PUB009")
+    def report_unseen(self, span: Span, statement: StatementText | None, message: str, help_text: str) -> None:
+        """Report, once per file, something that may change publications and cannot be seen completely."""
+        if self.first_unseen(span.source.label):
+            ref = statement.ref() if statement is not None else None
+            self.add("PUB009", "assumed", message, span, help=help_text, statement=ref)
+
+    def first_unseen(self, label: str) -> bool:
+        """Record that part of a source is not seen, and return whether this is the first such part."""
+        is_first = label not in self._not_seen
+        self._not_seen.add(label)
+        return is_first

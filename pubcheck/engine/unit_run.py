@@ -10,16 +10,13 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.engine.connections import Databases
-from pubcheck.engine.dump_major import majors_of
-from pubcheck.engine.includes import included_source
+from pubcheck.engine.connections import Databases, included_source
 from pubcheck.engine.merged_findings import merged, without_repeated_notes
 from pubcheck.engine.parsed_statements import UNPARSED, is_parsed
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.statement_runner import StatementRunner, end, skip
 from pubcheck.engine.suppressions import may_hold_comments
-from pubcheck.engine.unit import REPLICATED, platform_of
-from pubcheck.engine.unit_notes import Notes
+from pubcheck.engine.unit import REPLICATED, Notes, majors_of, platform_of
 from pubcheck.engine.unknown_names import MISSING
 from pubcheck.faults import Fault, Faults
 from pubcheck.lexing.items import PsqlCommand
@@ -194,7 +191,7 @@ class Run:
 
     def _load(self, number: int) -> None:
         """Take over the catalogs that a source lists."""
-        from pubcheck.live.source import snapshots, statement
+        from pubcheck.live.document import snapshots, statement
 
         snapshot = snapshots(self.unit.sources)[number]
         self.statements.describe(number, lambda index: statement(snapshot.objects[index]))

@@ -39,7 +39,7 @@ class UnknownNames:
 
     def record(self, statement: StatementText, item: Statement) -> bool:
         """Record the unknown names in a statement, and return whether there are any."""
-        from pubcheck.lexing.placeholder_values import placeholder_names, variable_names
+        from pubcheck.lexing.placeholders import placeholder_names, variable_names
 
         # As diagnostics have them: in lower case, and cut to the length of a name.
         names = {name.lower()[:NAME_BYTES] for name in placeholder_names(item)}

@@ -8,8 +8,7 @@ from itertools import islice
 from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import FilterPair, FiltersCompared, Region, Row, Value
 from pubcheck.explain.example_rows import sql_of
-from pubcheck.filter_logic.comparison import TableFilters
-from pubcheck.filter_logic.questions import Finding, NoRow, Witness
+from pubcheck.filter_logic.questions import Finding, NoRow, TableFilters, Witness
 from pubcheck.filter_logic.truth import NOT_TRUE, TRUE
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import Unknowable

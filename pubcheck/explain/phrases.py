@@ -21,8 +21,8 @@ from pubcheck.explain.document import (
     UnitExplained,
 )
 from pubcheck.findings import Entry
-from pubcheck.live.amounts import count_text, size_text
 from pubcheck.report import count
+from pubcheck.words import count_text, size_text
 
 NAMED = 3
 """The number of tables that a group names before it counts the rest."""

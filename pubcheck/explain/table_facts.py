@@ -153,7 +153,7 @@ def server_of(replay: Replay, sources: Sequence[Source]) -> RunningServer | None
     """Return the server, or the snapshot with statistics, among the sources of a unit."""
     if all(source.listing is None for source in sources):
         return None
-    from pubcheck.live.source import statistics_among
+    from pubcheck.live.document import statistics_among
 
     statistics = statistics_among(sources)
     return None if statistics is None else RunningServer(replay, statistics)
@@ -190,7 +190,7 @@ class RunningServer:
 
     def estimate(self, entry: PublicationRel) -> Estimate | None:
         """Return the estimated share of rows that match the row filter of a membership."""
-        from pubcheck.live.filter_share import UNKNOWN
+        from pubcheck.live.published_shares import UNKNOWN
 
         stored = self._statements.sources[entry.place.source].listing is not None
         estimate = self._shares.of(entry, stored=stored)

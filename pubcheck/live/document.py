@@ -1,4 +1,4 @@
-"""The snapshot of a database's catalogs: a JSON document with one object a line.
+"""The snapshot of a database's catalogs: a JSON document with one object a line, which is a source of a unit.
 
 Names refer to objects: ``app.orders``, ``"Mixed Case".t``; a name without a schema is one of pg_catalog. Part of a
 name that is not made of lower-case letters, digits and underscores is in double quotes. Fields with their usual value
@@ -9,14 +9,17 @@ are left out. Oids give the order in which the server looks at objects; nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.live import records
 from pubcheck.live.records import AnyObject
 from pubcheck.live.server_facts import ServerFacts, Statistics
+from pubcheck.postgres.identifiers import identifier
+from pubcheck.source import Listing, Source
 
 FORMAT = 1
 """The version of the format, in the field ``pubcheck_snapshot``."""
@@ -143,3 +146,46 @@ _JSON = lazy_compile(rb"\W*[{\[]")
 _OPENING = lazy_compile(rb'\W*"pubcheck_snapshot"\s*:')
 _PLACE = lazy_compile(r"\$\.objects\[(\d+)\]")
 _OBJECT = lazy_compile(rb"\{.*\},?\r?")
+
+
+# A snapshot as a source of a unit: each line is an object, and takes the place of the statement that creates it.
+
+
+class SnapshotListing(Listing, frozen=True):
+    """The objects of a snapshot."""
+
+    snapshot: Snapshot | None = None
+
+
+def source_of(label: str, text: str, *, live: bool) -> Source:
+    """Return the source of a snapshot's text. ``live``: it was just read from a server. Raises BadSnapshot."""
+    snapshot = decode(text.encode())
+    return Source(label, text, listing=SnapshotListing(snapshot.objects, FIRST_OBJECT + 1, live, snapshot))
+
+
+def snapshots(sources: Sequence[Source]) -> dict[int, Snapshot]:
+    """Return the snapshots among the sources of a unit, by number."""
+    return {
+        number: source.listing.snapshot
+        for number, source in enumerate(sources)
+        if isinstance(source.listing, SnapshotListing) and source.listing.snapshot is not None
+    }
+
+
+def statistics_among(sources: Sequence[Source]) -> Statistics | None:
+    """Return the statistics of the database that is one of the sources, with the facts of a running server."""
+    known = (row.facts or row.statistics for row in snapshots(sources).values())
+    return next((statistics for statistics in known if statistics is not None), None)
+
+
+def statement(row: records.AnyObject) -> str:
+    """Return an object as SQL, as far as reports and fixes show it."""
+    if isinstance(row, records.PublicationTable):
+        columns = f" ({', '.join(map(identifier, row.columns))})" if row.columns is not None else ""
+        where = f" WHERE {row.filter}" if row.filter else ""
+        return f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {row.table}{columns}{where}"
+    if isinstance(row, records.PublicationSchema):
+        return f"ALTER PUBLICATION {identifier(row.name)} ADD TABLES IN SCHEMA {identifier(row.schema)}"
+    kind = row.__struct_config__.tag
+    name = records.reference(row.schema, row.name) if isinstance(row, records.InSchema) else identifier(row.name)
+    return f"CREATE {str(kind).upper()} {name}"

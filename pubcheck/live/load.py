@@ -9,7 +9,7 @@ from typing import Any
 
 from pubcheck.live import document as doc
 from pubcheck.live import records
-from pubcheck.live.loading import Loading, attached, constraints, functions, publications, relations, schemas, types
+from pubcheck.live.loading import Loading, publications, relations, schemas
 from pubcheck.postgres.session import Session
 
 
@@ -35,7 +35,7 @@ def _load(loading: Loading) -> None:
     catalog, server = loading.catalog, loading.snapshot.server
     catalog.database, catalog.database_known = server.database, True
     schemas.forget_public(loading)
-    types.collations_of_machine(loading)
+    schemas.collations_of_machine(loading)
     groups: list[list[tuple[int, records.AnyObject]]] = [[] for _ in _GROUPS]
     group_of = {kind: groups[place] for place, loaders in enumerate(_GROUPS) for kind in loaders}
     for number, row in enumerate(loading.snapshot.objects):
@@ -53,33 +53,33 @@ def _load(loading: Loading) -> None:
     relations.show_views(loading)
     # Expressions are written for fixed settings, and bodies for those of the connection.
     schemas.start_connection(loading)
-    functions.read_definitions(loading)
-    attached.follow_triggers(loading)
+    schemas.read_definitions(loading)
+    publications.follow_triggers(loading)
 
 
 _Loader = Callable[[Loading, Any], None]
 _GROUPS: tuple[dict[type, _Loader], ...] = (
     {records.Schema: schemas.schema, records.Role: schemas.role, records.DefaultSetting: schemas.default_setting},
-    {records.Extension: attached.extension},
-    {records.Type: types.type},
-    {records.Function: functions.function},
+    {records.Extension: publications.extension},
+    {records.Type: schemas.type},
+    {records.Function: schemas.function},
     {
-        records.Operator: types.operator,
-        records.Cast: types.cast,
-        records.Collation: types.collation,
-        records.OperatorClass: types.operator_class,
+        records.Operator: schemas.operator,
+        records.Cast: schemas.cast,
+        records.Collation: schemas.collation,
+        records.OperatorClass: schemas.operator_class,
     },
     dict.fromkeys(relations.RELKINDS, relations.relation),
-    {records.Index: constraints.index},
-    {records.Constraint: constraints.constraint},
-    {records.Trigger: attached.trigger, records.Rule: attached.rule, records.Policy: attached.policy},
+    {records.Index: relations.index},
+    {records.Constraint: relations.constraint},
+    {records.Trigger: publications.trigger, records.Rule: publications.rule, records.Policy: publications.policy},
     {records.Publication: publications.publication},
     {
         records.PublicationTable: publications.publication_table,
         records.PublicationExclusion: publications.publication_exclusion,
         records.PublicationSchema: publications.publication_schema,
     },
-    {records.Subscription: publications.subscription, records.EventTrigger: attached.event_trigger},
+    {records.Subscription: publications.subscription, records.EventTrigger: publications.event_trigger},
 )
 """The kinds of objects with their loaders, each group after those that its objects need."""
 

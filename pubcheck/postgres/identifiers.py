@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.lexing.keywords import QUOTED_SINCE, RESERVED
+from pubcheck.lexing.lexical import QUOTED_SINCE, RESERVED
 from pubcheck.postgres.versions import BY_NUMBER
 
 _PLAIN = lazy_compile(r"[a-z_][a-z0-9_]*\Z")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.lexing.keywords import LATER
+from pubcheck.lexing.lexical import LATER
 from pubcheck.postgres.parse import LARGEST, Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.tokens import tokens
 from pubcheck.postgres.versions import Major

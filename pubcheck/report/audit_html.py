@@ -1,4 +1,8 @@
-"""The pages of an audit: its report, and its survey."""
+"""The pages of an audit: its report, and its survey.
+
+`html/templates/audit.html` is the page. This module draws its plots, orders its tables and renders the pages of the
+rules that have findings.
+"""
 
 from __future__ import annotations
 

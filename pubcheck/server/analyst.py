@@ -21,10 +21,9 @@ from msgspec import Struct
 from pubcheck.checks import registry
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit, File
-from pubcheck.engine.dump_major import major_of_dump
-from pubcheck.engine.includes import may_include
+from pubcheck.engine.connections import may_include
 from pubcheck.engine.linter import Followed, Linter, followed_to_the_end
-from pubcheck.engine.unit import Unit
+from pubcheck.engine.unit import Unit, major_of_dump
 from pubcheck.engine.unit_run import Run
 from pubcheck.faults import failure_text, fault_of
 from pubcheck.findings import EditEntry, Entry, Finding

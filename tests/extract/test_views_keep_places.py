@@ -14,7 +14,7 @@ from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.lexing.items import Statement
-from pubcheck.lexing.placeholder_values import filled
+from pubcheck.lexing.placeholders import filled
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.source import View
 from tests.benchmarks.openings import HOSTILE, hostile

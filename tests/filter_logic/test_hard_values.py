@@ -10,8 +10,7 @@ import pytest
 from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.filter_logic.comparison import TableFilters
-from pubcheck.filter_logic.questions import NoRow, Undecided, Witness
+from pubcheck.filter_logic.questions import NoRow, TableFilters, Undecided, Witness
 from pubcheck.filter_logic.truth import TRUE
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import Prepared

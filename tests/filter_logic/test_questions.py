@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.filter_logic.comparison import TableFilters
-from pubcheck.filter_logic.questions import NoRow, Undecided, Witness
+from pubcheck.filter_logic.questions import NoRow, TableFilters, Undecided, Witness
 from tests.filter_logic.world import World
 
 TABLE = """CREATE TABLE t (id integer PRIMARY KEY, a integer, z integer NOT NULL, small smallint, price numeric(6,2),

@@ -8,8 +8,7 @@ import psycopg
 import pytest
 from msgspec import Struct
 
-from pubcheck.filter_logic.comparison import TableFilters
-from pubcheck.filter_logic.questions import Witness
+from pubcheck.filter_logic.questions import TableFilters, Witness
 from pubcheck.filter_logic.truth import NULL, TRUE
 from pubcheck.postgres.executor import Context
 from tests.filter_logic.random_filters import Filters

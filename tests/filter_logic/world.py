@@ -10,8 +10,7 @@ from typing import Any
 from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.filter_logic.comparison import TableFilters
-from pubcheck.filter_logic.questions import Finding, NoRow, Witness, columns_read
+from pubcheck.filter_logic.questions import Finding, NoRow, TableFilters, Witness, columns_read
 from pubcheck.filter_logic.truth import NOT_TRUE, TRUE
 from pubcheck.postgres import input
 from pubcheck.postgres.analysis.collate import assign_collations

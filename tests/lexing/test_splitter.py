@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pglast.parser import split
 
 from pubcheck.lexing.items import PsqlCommand, Statement
-from pubcheck.lexing.placeholder_values import filled
+from pubcheck.lexing.placeholders import filled
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.source import Source
 

@@ -13,10 +13,9 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Followed, Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.live.connect import connect
-from pubcheck.live.document import decode, encode
+from pubcheck.live.document import decode, encode, source_of
 from pubcheck.live.hand_edited import check
 from pubcheck.live.read import read_snapshot
-from pubcheck.live.source import source_of
 from pubcheck.source import Source
 from tests.differential.compare import (
     ACCEPTED,

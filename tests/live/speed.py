@@ -18,10 +18,9 @@ import psycopg
 from pubcheck import __version__
 from pubcheck.live import queries
 from pubcheck.live.connect import Connection, connect
-from pubcheck.live.document import encode
+from pubcheck.live.document import encode, snapshots, source_of
 from pubcheck.live.load import load
 from pubcheck.live.read import read_snapshot
-from pubcheck.live.source import snapshots, source_of
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.versions import BY_NUMBER

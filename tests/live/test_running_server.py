@@ -14,6 +14,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.live import document as doc
 from pubcheck.live import records
+from pubcheck.live.document import source_of
 from pubcheck.live.server_facts import (
     ColumnStatistics,
     Reader,
@@ -25,7 +26,6 @@ from pubcheck.live.server_facts import (
     TableStatistics,
     Usage,
 )
-from pubcheck.live.source import source_of
 from pubcheck.source import Source
 
 SETTINGS = Settings(

@@ -17,7 +17,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.findings import Resolver, report
 from pubcheck.live import document
-from pubcheck.live.source import source_of
+from pubcheck.live.document import source_of
 from pubcheck.report import render
 
 SHOP = Path(__file__).with_name("shop.json")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.lexing.items import Statement
-from pubcheck.lexing.placeholder_values import filled, placeholder_names
+from pubcheck.lexing.placeholders import filled, placeholder_names
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.source import Source

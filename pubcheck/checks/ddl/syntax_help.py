@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from pubcheck.checks.misspelt_names import misspelt_keyword
-from pubcheck.lexing.keywords import RESERVED
+from pubcheck.lexing.lexical import RESERVED
 from pubcheck.postgres.tokens import tokens
 from pubcheck.postgres.versions import NEWER_GRAMMAR
 from pubcheck.rulebook import finder

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from pubcheck.checks.context import RuleContext, RuleFinding, listed, quoted
 from pubcheck.checks.running_server.report import about, finds_on_server
-from pubcheck.live.amounts import size_text
 from pubcheck.live.server_facts import Reader, ServerFacts, Slot
 from pubcheck.postgres.identifiers import identifier
+from pubcheck.words import size_text
 
 NEARLY_LOST = 1 / 4
 """The share of max_slot_wal_keep_size that a slot in danger has left. At the rate at which the server has written WAL

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.checks.running_server.report import about, finds_by_statistics
 from pubcheck.checks.table_names import table_name
-from pubcheck.live.amounts import count_text, size_text
 from pubcheck.live.published_shares import Shares
 from pubcheck.live.server_facts import Statistics, TableStatistics
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.replication.publication_lookup import publications_of
+from pubcheck.words import count_text, size_text
 
 WIDE_ROW = 2048
 """Bytes of a row from which PostgreSQL itself moves values out of it (TOAST_TUPLE_THRESHOLD, a quarter of a page). FULL

@@ -1,6 +1,6 @@
 """Suppress findings: by comments in the files, by file, and by severity.
 
-``comments`` reads the ignore comments, ``severities`` applies the configuration, ``apply`` applies both to a unit.
+``comments`` reads the ignore comments, ``apply`` applies them and the configuration to a unit.
 Loaded only if there is something to suppress.
 """
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.lexing.keywords import QUOTED_SINCE
+from pubcheck.lexing.lexical import QUOTED_SINCE
 from pubcheck.postgres.newer_grammar.reader import Reader
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.parse_tree import dictionaries

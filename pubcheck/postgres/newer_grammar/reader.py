@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import NoReturn
 
-from pubcheck.lexing.keywords import RESERVED
+from pubcheck.lexing.lexical import RESERVED
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.parse_tree import move_locations
 from pubcheck.postgres.tokens import in_characters, tokens

@@ -1,4 +1,4 @@
-"""Check functions about publications that nothing calls: run them as uncertain, then undo their changes."""
+"""Functions as top-level statements create them, and those that nothing calls."""
 
 from __future__ import annotations
 
@@ -7,12 +7,33 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from pubcheck.engine.blocks import BlockRunner
-from pubcheck.engine.replay import Replay
+from pubcheck.engine.inner_statements import compile_error, created_function, refused_body
+from pubcheck.engine.replay import Execution, Replay
 from pubcheck.postgres.catalog.routines import Routine
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import TooDeep
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.host import Exhausted, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter
+
+
+class FunctionDefinition(Execution):
+    """CREATE FUNCTION as a top-level statement. Its body is checked if it is about publications (plpgsql_validator)."""
+
+    def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
+        """Raises ServerError 42601."""
+        replay = self.replay
+        function = created_function(replay, mark)
+        failure = refused_body(replay, function) if function is not None and function.about else None
+        if function is not None and failure is not None:
+            error = compile_error(self.statement.text, function.body, failure)
+            refused = Raised(error, None, compiled=True)
+            runner = BlockRunner(replay, self.statement, self.source)
+            runner.refuse(refused, replay.session.basis)
+            raise ServerError(error.sqlstate, error.message)
+
+
+# Functions about publications that nothing calls are run as uncertain; then their changes are undone.
 
 _GIVEN_UP = (NotParsed, TooDeep, Exhausted, RecursionError, Raised)
 """Exceptions with which such a run may end."""
