@@ -280,8 +280,8 @@ def test_what_can_be_measured_is_measured_of_the_other_publications(monkeypatch:
     [
         ("setup.py", "pubcheck.extract.embedded_sql.program"),
         ("setup.sh", "pubcheck.extract.shell.shell"),
-        ("setup.yml", "pubcheck.extract.yaml.yaml"),
-        ("changelog.xml", "pubcheck.extract.xml.xml"),
+        ("setup.yml", "pubcheck.extract.markup.yaml"),
+        ("changelog.xml", "pubcheck.extract.markup.xml"),
     ],
 )
 def test_a_file_in_which_no_sql_can_be_looked_for_costs_itself_alone(

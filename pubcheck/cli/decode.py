@@ -10,7 +10,6 @@ import click
 
 from pubcheck.cli.app import FOUND, WRONG, complain, completes
 from pubcheck.cli.input_options import Inputs, complete_option, config_option, configuration, require_inputs
-from pubcheck.cli.message_tables import MessageTable, TableFailure, decode_table, message_table, table_options
 from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.publisher_options import (
     chosen_publications,
@@ -20,6 +19,7 @@ from pubcheck.cli.publisher_options import (
     publication_option,
     stream_options,
 )
+from pubcheck.cli.spark import MessageTable, TableFailure, decode_table, message_table, table_options
 from pubcheck.discovery.file_types import STDIN
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 

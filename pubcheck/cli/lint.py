@@ -38,7 +38,17 @@ from pubcheck.cli.input_options import (
 )
 from pubcheck.cli.lint_summary import LintRun, closing_lines
 from pubcheck.cli.lint_unit import Outcome, Task, died, lint_unit, with_all_publications
-from pubcheck.cli.output_files import STDOUT, Output, put, reports_of, reports_option, write_output, write_reports
+from pubcheck.cli.output_files import (
+    STDOUT,
+    Output,
+    diff_of,
+    put,
+    reports_of,
+    reports_option,
+    write_output,
+    write_reports,
+    write_rewritten,
+)
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, ConfigError
 from pubcheck.diagnostics import SEVERITIES, Severity
@@ -273,9 +283,7 @@ def _watch(context: click.Context, paths: tuple[str, ...]) -> int:
 
 def _written(rewritten: Iterable[Rewritten]) -> dict[str, str]:
     """Write the changed files. Return the ones that could not be written, with the reasons."""
-    from pubcheck.cli import write_files
-
-    return dict(write_files.write(rewritten))
+    return dict(write_rewritten(rewritten))
 
 
 def _record_findings(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int:
@@ -340,9 +348,7 @@ def _write_baseline(path: str, outcomes: Iterable[Outcome]) -> int:
 
 
 def _diff(rewritten: list[Rewritten]) -> Iterator[str]:
-    from pubcheck.cli import write_files
-
-    return write_files.diff(rewritten)
+    return diff_of(rewritten)
 
 
 def _statistics(findings: Report, format_: str) -> Iterator[str]:

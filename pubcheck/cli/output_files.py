@@ -1,9 +1,9 @@
-"""The outputs of reports: standard output and files. A file is written whole or not at all."""
+"""The outputs of a run and the files that it changes. Each file is written whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import click
@@ -12,6 +12,12 @@ from msgspec import Struct
 from pubcheck.cli.app import complain, completes, show
 from pubcheck.findings import Report
 from pubcheck.report import FORMATS, render
+from pubcheck.source import decode
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.autofix import Rewritten
+
 
 STDOUT = "-"
 
@@ -121,10 +127,10 @@ def put(path: str, pieces: Iterable[str]) -> None:
         with open(path, "wb") as stream:
             stream.writelines(contents)
         return
-    replace_file(path, contents)
+    _replace_file(path, contents)
 
 
-def replace_file(path: str, contents: Iterable[bytes]) -> None:
+def _replace_file(path: str, contents: Iterable[bytes]) -> None:
     """Write a file, whole or not at all. An existing one keeps its mode and, where that is allowed, its owner. Raises
     OSError, and what ``contents`` raises."""
     path = os.path.realpath(path)  # a symbolic link stays one
@@ -147,3 +153,37 @@ def _copy_mode_and_owner(path: str, temporary: str) -> None:
         with suppress(PermissionError):
             os.chown(temporary, status.st_uid, status.st_gid)
     os.chmod(temporary, status.st_mode & 0o7777)
+
+
+# Files that a run changes: written, or shown as a diff.
+
+
+def write_rewritten(rewritten: Iterable[Rewritten]) -> Iterator[tuple[str, str]]:
+    """Write files, each whole or not at all; yield the labels of files that could not be written, with the reason."""
+    for file in rewritten:
+        try:
+            with open(file.path, "r+b") as stream:  # a read-only file is not replaced
+                if stream.read() != file.before:
+                    yield file.label, "was changed while it was linted, so it was not written"
+                    continue
+            _replace_file(file.path, [file.after])
+        except OSError as error:
+            yield file.label, f"cannot be written: {error.strerror}"
+
+
+def diff_of(rewritten: Iterable[Rewritten]) -> Iterator[str]:
+    """Yield the changes as a unified diff, one file at a time."""
+    from difflib import unified_diff
+
+    for file in rewritten:
+        before, after = (_lines(decode(content).text or "") for content in (file.before, file.after))
+        yield "".join(
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            for line in unified_diff(before, after, file.label, file.label)
+        )
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines with their ends, as a patch counts them: only LF ends one."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + ([last] if last else [])

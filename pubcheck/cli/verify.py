@@ -19,7 +19,6 @@ from pubcheck.cli.input_options import (
     schema_option,
     together_option,
 )
-from pubcheck.cli.message_tables import MessageTable, TableFailure, message_table, table_options, verify_table
 from pubcheck.cli.output_files import Output, Reports, reports_of, reports_option, write_reports
 from pubcheck.cli.publisher_options import (
     chosen_publications,
@@ -31,6 +30,7 @@ from pubcheck.cli.publisher_options import (
     refuse_databases,
     stream_options,
 )
+from pubcheck.cli.spark import MessageTable, TableFailure, message_table, table_options, verify_table
 from pubcheck.discovery.file_types import STDIN
 from pubcheck.findings import Report
 from pubcheck.report import FOR_PEOPLE, FORMATS, render

@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from pubcheck.consumers import NAMES
-from pubcheck.consumers.contradictions import contradictions
-from pubcheck.consumers.profiles import Claim, Strength, id_of, load
+from pubcheck.consumers.profiles import Claim, Strength, contradictions, id_of, load
 
 _WIDTH = 100
 _HEADINGS: dict[Strength, str] = {"must": "It demands", "should": "It recommends", "effect": "What it does"}

@@ -42,13 +42,13 @@ def _make(text: str) -> View:
 
 
 def _yaml(text: str) -> View:
-    from pubcheck.extract.yaml import yaml
+    from pubcheck.extract.markup import yaml
 
     return yaml(text)
 
 
 def _xml(text: str) -> View:
-    from pubcheck.extract.xml import xml
+    from pubcheck.extract.markup import xml
 
     return xml(text)
 

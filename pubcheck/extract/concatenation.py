@@ -1,19 +1,178 @@
-"""Strings of a program that are put together: constants as one text, anything else as something unknown.
-
-`"SET TABLE " + ", ".join(tables)` says `SET TABLE` and something unknown: a string with a method called on it, or in
-the arguments of a call, is part of an expression and not of the statement.
-"""
+"""Strings of a program that are put together: constants as one text, anything else as something unknown."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from pubcheck.extract.escapes import Piece, pieces
 from pubcheck.extract.string_literals import BEFORE, Language, Literal, assigned_name
+
+# Names of a program with one value: variables that are assigned one string in the file, and nothing else. Where such a
+# name is put into a statement, the statement says the text. Only names and lists of names are looked for: tables and
+# publications are what programs give names to.
+
+_NAME = r'(?:[A-Za-z_][\w$]{0,62}|"[^"\n]{1,63}")'
+_VALUE = re.compile(rf"{_NAME}(?:\.{_NAME})?(?:\s*,\s*{_NAME}(?:\.{_NAME})?){{0,20}}")
+"""The text that a constant may have."""
+
+_TYPE = r"(?:\s*:\s*[\w&'<>\[\]., |]{1,60})?"
+_ASSIGNED = {
+    "python": rf"^[ \t]*(?P<name>\w+){_TYPE}[ \t]+=[ \t]*\(?\s*\Z",
+    "ruby": r"^[ \t]*(?P<name>@{0,2}\w+)[ \t]*=[ \t]*\Z",
+    "javascript": rf"\b(?:const|let|var|static|readonly|private|public|protected)[ \t]+(?P<name>\w+){_TYPE}\s*=\s*\Z",
+    "go": r"(?:\b(?:const|var)[ \t]+|^[ \t]*)(?P<name>\w+)(?:[ \t]+string)?[ \t]*:?=[ \t]*\Z",
+    "elixir": r"^[ \t]*(?:@(?P<attribute>\w+)[ \t]+|(?P<name>\w+)[ \t]*=[ \t]*)\Z",
+    "java": r"\b(?:String|val|var|final)[ \t]+(?P<name>\w+)(?:\s*:\s*String)?\s*=\s*\Z",
+    "csharp": r"\b(?:string|var|const|String)[ \t]+(?P<name>\w+)\s*=\s*\Z",
+    "php": r"(?:^[ \t]*|\b(?:const|static|private|public|protected|string)[ \t]+)(?P<name>\$?\w+)\s*=\s*\Z",
+    "rust": rf"\b(?:const|static|let)[ \t]+(?P<name>\w+){_TYPE}\s*=\s*\Z",
+}
+_ENDS = re.compile(r"[ \t]*\)?[ \t]*(?:;|\r?\n|\Z|//|#|\.freeze\b|as[ \t]+const\b)")
+_OWNER = re.compile(r"(?:self|cls|this|Self|static|[A-Z]\w*)(?:\.|::|->)|\$this->|@@?|\$")
+_BEFORE = 160
+
+
+def constants(text: str, language: str, code: str, strings: Sequence[Literal]) -> Mapping[str, str]:
+    """Return the names with one value, without their sigils. ``code`` is the text without strings."""
+    assigned = re.compile(_ASSIGNED[language], re.MULTILINE)
+    values: dict[str, str] = {}
+    once: frozenset[str] | None = None
+    for literal in strings:
+        if literal.holes or literal.close - literal.body > _BEFORE or _ENDS.match(text, literal.end) is None:
+            continue
+        before = assigned.search(text, max(0, literal.start - _BEFORE), literal.start)
+        if before is None:
+            continue
+        value = "".join(piece.value for piece in pieces(text, literal.body, literal.close, literal.escapes, ()))
+        name = (before["name"] or before["attribute"]).lstrip("@$")
+        if _VALUE.fullmatch(value):
+            once = _assigned_once(code) if once is None else once
+            if name in once:
+                values[name] = value
+    return values
+
+
+_WORD = r"(?<![\w.])(\w++)"
+_ASSIGNMENT = re.compile(
+    rf"{_WORD}(?={_TYPE}(?:[ \t]+string)?[ \t]*(?::=|[+|.<&-]{{0,2}}=(?![=>~])|<<))|@(\w++)[ \t]++(?=[^ \t])"
+)
+_BOUND = tuple(
+    map(
+        re.compile,
+        (
+            rf"{_WORD}\s*+=>",
+            r"\.(\w++)\s*+=(?!=)",
+            rf"\b(?!(?:return|in|not|and|or|echo|print|yield|await|new|is)\s)\w[\w<>\[\].]*+\s+{_WORD}\s*+[,)]",
+            rf"{_WORD}\s*+:\s*+\w++\s*+[,)]",
+        ),
+    )
+)
+_WORDS = re.compile(_WORD)
+_REGIONS = (
+    (re.compile(r"\b(?:def|defp|func|fn|function|for|foreach|catch|as|in|lambda)\b([^\n=]*+)"), _WORDS),
+    (re.compile(r"\|([^|\n]*+)(?=\|)"), _WORDS),
+    (re.compile(r"(?<![^\n=()])([^\n=()]*+)=(?!=)"), re.compile(rf"{_WORD}(?=\s*+,)")),
+)
+"""Parts of the code, and which words in them are bound: of `for`, of a block in Ruby, of an assignment to several."""
+
+
+def _assigned_once(code: str) -> frozenset[str]:
+    """Return the names that are assigned once and are not arguments, loop variables or assigned fields.
+
+    Each pattern searches once for all names. One search per name would take quadratic time.
+    """
+    assignments = Counter(word or attribute for word, attribute in _ASSIGNMENT.findall(code))
+    bound = {word for pattern in _BOUND for word in pattern.findall(code)}
+    for region, words in _REGIONS:
+        for part in region.findall(code):
+            bound.update(words.findall(part))
+    return frozenset(name for name, times in assignments.items() if times == 1 and name not in bound)
+
+
+def value_of(expression: str, texts: Mapping[str, str]) -> str | None:
+    """Return the text of an expression that is a constant's name, alone or qualified by an object."""
+    expression = expression.strip()
+    owner = _OWNER.match(expression)
+    return texts.get(expression[owner.end() :] if owner is not None else expression)
+
+
+_HOLE = re.compile(
+    r"(?:[$#]?\{)?(?P<name>[^{}\"'`]*?)(?:![rs])?\}?"
+    r"|[\"'`#]+\s*(?:\+|\.|<>|<<)\s*&?(?P<joined>[\w.$@:>-]+?)\s*(?:(?:\+|\.|<>|<<)\s*\w{0,2}[\"'`]+)?"
+)
+"""A placeholder in a string, alone or between two others."""
+
+
+def filled(text: str, group: Sequence[Piece], texts: Mapping[str, str]) -> list[Piece]:
+    """Return the pieces of a statement with what is known of its holes."""
+    out = []
+    for piece in group:
+        if piece.hole:
+            inside = _HOLE.fullmatch(text[piece.start : piece.end])
+            value = value_of(inside["name"] or inside["joined"] or "", texts) if inside is not None else None
+            if value is not None:
+                piece = Piece(piece.start, piece.end, value, exact=False)
+        out.append(piece)
+    return out
+
+
+_MARK = re.compile(r"%%|%(?:(?P<number>\d+)\$)?[sv](?!\w)|%\((?P<key>\w+)\)s|\{(?P<field>\w*)\}")
+_ARGUMENTS = re.compile(
+    r"\s*(?:%\s*(?:\((?P<several>[\w.$:@,\s>-]*)\)|(?P<one>[\w.]+)(?!\s*\())|\.format\((?P<format>[\w.,\s=]*)\)"
+    r"|,(?P<call>[\w.$:@,\s>-]+)\))"
+)
+_FORMATTING = re.compile(r"(?:\b[sS]?printf|\bformat|\bFormat|\bformatted|format!|sql!)\(\s*$")
+
+
+def formatted(text: str, group: Sequence[Piece], start: int, end: int, texts: Mapping[str, str]) -> list[Piece]:
+    """Return the pieces of the string from ``start`` to ``end``, with its quotes, formatted with such names only."""
+    arguments = _ARGUMENTS.match(text, end)
+    if arguments is None or (
+        arguments["call"] is not None and not _FORMATTING.search(text[max(0, start - 40) : start])
+    ):
+        return list(group)
+    argument_text = next(group_text for group_text in arguments.groups() if group_text is not None)
+    parts = [part.strip() for part in argument_text.split(",") if part.strip()]
+    by_name = dict(part.split("=", 1) for part in parts if "=" in part)
+    values = [value_of(part, texts) for part in parts if "=" not in part]
+    by_key = {key.strip(): value_of(value, texts) for key, value in by_name.items()}
+    if None in values or None in by_key.values():
+        return list(group)
+    out: list[Piece] = []
+    count = 0
+    for piece in group:
+        offset = piece.start
+        for mark in _MARK.finditer(piece.value) if piece.exact else ():
+            if mark[0] == "%%" or (arguments["format"] is None) == (mark[0][0] == "{"):
+                continue
+            key = mark["key"] or mark["field"] or ""
+            number = int(mark["number"]) - 1 if mark["number"] else int(key) if key.isdecimal() else count
+            value = by_key.get(key) if key and not key.isdecimal() else values[number] if number < len(values) else None
+            if value is None:
+                return list(group)
+            count += 1
+            begin, stop = piece.start + mark.start(), piece.start + mark.end()
+            if begin > offset:
+                out.append(Piece(offset, begin, text[offset:begin]))
+            out.append(Piece(begin, stop, value, exact=False))
+            offset = stop
+        if offset == piece.start:
+            out.append(piece)
+        elif offset < piece.end:
+            out.append(Piece(offset, piece.end, text[offset : piece.end]))
+    return out
+
+
+#
+# Strings of a program that are put together: constants as one text, anything else as something unknown.
+#
+# `"SET TABLE " + ", ".join(tables)` says `SET TABLE` and something unknown: a string with a method called on it, or in
+# the arguments of a call, is part of an expression and not of the statement.
 
 _LONGEST = 400
 """Characters between two strings that are read as an expression."""

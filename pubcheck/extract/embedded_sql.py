@@ -121,9 +121,8 @@ class Written(Struct):
 def program(text: str, language: str, project: Project | None = None) -> View:
     """Return a program's statements. ``project``: what the migrations before it did."""
     # Loaded only for programs that are read: those that speak of publications, and the migrations around them.
-    from pubcheck.extract.constants import constants
-    from pubcheck.extract.program_migrations import code_of, doubtful, names_in_calls, undone
-    from pubcheck.extract.test_cases import cases
+    from pubcheck.extract.concatenation import constants
+    from pubcheck.extract.program_migrations import cases, code_of, doubtful, names_in_calls, undone
 
     table = LANGUAGES[language]
     strings = list(literals(text, table))
@@ -209,8 +208,7 @@ def _statements(
 
     ``code`` is the text without strings, ``texts`` the texts of names.
     """
-    from pubcheck.extract.concatenation import chain, growing_names
-    from pubcheck.extract.constants import filled, formatted
+    from pubcheck.extract.concatenation import chain, filled, formatted, growing_names
 
     written: list[Written] = []
     used: set[int] = set()

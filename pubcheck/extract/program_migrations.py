@@ -1,4 +1,4 @@
-"""Migrations written in a programming language: whether a program is one, and which part of it undoes the rest."""
+"""Migrations and tests in a programming language: what part of a migration undoes the rest, and the test cases."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ def undone(text: str, language: str, strings: Sequence[Literal]) -> tuple[bool, 
     spans: list[tuple[int, int]] = []
     starts = [string.start for string in strings]
     for header in re.finditer(convention.undoing, text, re.MULTILINE):
-        if (not spans or header.start() >= spans[-1][1]) and not within(header.start(), strings, starts):
-            spans.append((header.start(), block_end(text, header.start(), header.end(), strings, starts)))
+        if (not spans or header.start() >= spans[-1][1]) and not _within(header.start(), strings, starts):
+            spans.append((header.start(), _block_end(text, header.start(), header.end(), strings, starts)))
     for number, literal in enumerate(strings):
         before = text[max(0, literal.start - 80) : literal.start]
         if convention.named and re.search(convention.named, before):
@@ -140,7 +140,7 @@ def _undoing_lists(text: str, listed: str, strings: Sequence[Literal]) -> Iterat
     """Return the spans of lists of strings that undo a migration."""
     starts = [string.start for string in strings]
     for opened in re.finditer(listed, text):
-        if within(opened.start(), strings, starts):
+        if _within(opened.start(), strings, starts):
             continue
         second = opened[0][-1] not in "[(" or opened[0].rstrip().endswith(("RunSQL(", "step("))
         start = opened.end() if second else opened.end() - 1
@@ -157,7 +157,7 @@ def _bracket_end(text: str, start: int, strings: Sequence[Literal], starts: Sequ
     """Behind the bracket that closes the one at an offset."""
     depth = 0
     for bracket in re.compile(r"[\[\](){}]").finditer(text, start):
-        if within(bracket.start(), strings, starts):
+        if _within(bracket.start(), strings, starts):
             continue
         depth += 1 if bracket[0] in "[({" else -1
         if depth == 0:
@@ -215,7 +215,7 @@ def doubtful(text: str, language: str, code: str, statements: Sequence[Literal])
             continue
         line = code.rfind("\n", 0, condition.start()) + 1
         if _BLOCK.match(code, line) is not None:
-            end = block_end(code, line, condition.end(), (), ())
+            end = _block_end(code, line, condition.end(), (), ())
         elif language == "ruby" and condition[0] in ("if", "unless"):
             end = code.find("\n", condition.end()) + 1 or len(code)
         else:
@@ -271,7 +271,7 @@ def names_in_calls(
     return tuple(sorted(named))
 
 
-def within(offset: int, strings: Sequence[Literal], starts: Sequence[int]) -> bool:
+def _within(offset: int, strings: Sequence[Literal], starts: Sequence[int]) -> bool:
     """Return whether an offset lies in a string; ``starts`` are where the strings begin."""
     number = bisect_right(starts, offset) - 1
     return number >= 0 and strings[number].start < offset + strings[number].heredoc and offset < strings[number].end
@@ -280,12 +280,47 @@ def within(offset: int, strings: Sequence[Literal], starts: Sequence[int]) -> bo
 _LINE = re.compile(r"^([ \t]*)(\S)", re.MULTILINE)
 
 
-def block_end(text: str, start: int, end: int, strings: Sequence[Literal], starts: Sequence[int]) -> int:
+def _block_end(text: str, start: int, end: int, strings: Sequence[Literal], starts: Sequence[int]) -> int:
     """Return the end of the block whose first line begins at ``start``: the next line that is not further in, a closing
     bracket of the first line's arguments and the lines of strings apart."""
     header = _LINE.match(text, text.rfind("\n", 0, start + 1) + 1)
     indent = len(header[1].expandtabs(8)) if header is not None else 0
     for line in _LINE.finditer(text, text.find("\n", end) + 1 or len(text)):
-        if len(line[1].expandtabs(8)) <= indent and line[2] not in ")]{" and not within(line.start(2), strings, starts):
+        if (
+            len(line[1].expandtabs(8)) <= indent
+            and line[2] not in ")]{"
+            and not _within(line.start(2), strings, starts)
+        ):
             return line.start(2)
     return len(text)
+
+
+# Test cases in a program: each runs on a database of its own, after what is done outside of all of them.
+
+_CALLED = r"^[ \t]*(?:(?:await|return)[ \t]+)?(?:Deno\.|bench\.|t\.)?(?:it|test|specify|example|scenario)"
+_RUBY_TEST = rf"{_CALLED}(?:[ \t(]+[\"'][^\n]*\bdo\b|[ \t]+do\b|[ \t]*\{{)|^[ \t]*def[ \t]+test_\w+"
+_JAVA_TEST = r"^[ \t]*@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest)\b[^\n]*(?:\n[ \t]*@[^\n]*)*\n?[^\n]*\("
+_HEADERS = {
+    "python": r"^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*[ \t]*\(",
+    "ruby": _RUBY_TEST,
+    "javascript": rf"{_CALLED}(?:\.\w+)*(?:\([^()\n]*\)|`[^`]*`)?(?:<[^<>\n]*>)?"
+    r"\([ \t]*(?:[\"'`]|async\b|\(|function\b|\n)",
+    "go": r"^func[ \t]+(?:\([^()\n]*\)[ \t]*)?(?:Test|Benchmark|Example|Fuzz)\w*[ \t]*\(",
+    "elixir": r"^[ \t]*(?:test|property)[ \t]+\"[^\n]*\bdo\b|^[ \t]*test[ \t]+\"[^\n]*",
+    "java": _JAVA_TEST,
+    "csharp": r"^[ \t]*\[(?:\w+\.)*(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b[^\n]*\]\s*"
+    r"(?:\[[^\n]*\]\s*)*[^\n]*\(",
+    "php": rf"^[ \t]*(?:public[ \t]+)?(?:static[ \t]+)?function[ \t]+test\w*[ \t]*\(|{_CALLED}\(",
+    "rust": r"^[ \t]*\#\[(?:\w+::)*test\b[^\n]*\]\s*(?:\#\[[^\n]*\]\s*)*(?:pub[ \t]+)?(?:async[ \t]+)?fn\b",
+}
+
+
+def cases(text: str, language: str, strings: Sequence[Literal]) -> tuple[tuple[int, int], ...]:
+    """Return the ascending spans of the test cases of a program, those within others left out."""
+    spans: list[tuple[int, int]] = []
+    starts = [string.start for string in strings]
+    for header in re.finditer(_HEADERS[language], text, re.MULTILINE):
+        start = header.start()
+        if (not spans or start >= spans[-1][1]) and not _within(start, strings, starts):
+            spans.append((start, _block_end(text, start, header.end() - 1, strings, starts)))
+    return tuple(spans)

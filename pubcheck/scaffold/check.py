@@ -15,8 +15,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.versions import DEFAULT_MAJOR
-from pubcheck.scaffold.plan import Plan
-from pubcheck.scaffold.wishes import Wishes
+from pubcheck.scaffold.plan import Plan, Wishes
 from pubcheck.source import Source
 
 LABEL = "scaffold.sql"

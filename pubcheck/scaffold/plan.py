@@ -1,19 +1,148 @@
-"""The statements of a scaffold: replica identities for the tables, and one publication."""
+"""The statements of a scaffold: replica identities for the tables, and one publication, so that all demands are met."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
 
 from pubcheck.checks.consumers.keys import identity_kind, is_suitable, key_kinds, primary_key
 from pubcheck.checks.consumers.readers import matches
 from pubcheck.checks.silent.toast import can_be_toasted
-from pubcheck.consumers.demands import IdentityKind
+from pubcheck.consumers.demands import (
+    Base,
+    GeneratedColumns,
+    IdentityKind,
+    Key,
+    KeyKind,
+    Kinds,
+    Level,
+    Members,
+    Name,
+    Operation,
+    Operations,
+    PublicationScope,
+    ReplicaIdentity,
+    Scope,
+    Unread,
+    ViaRoot,
+)
+from pubcheck.consumers.options import ConsumerUse
+from pubcheck.consumers.profiles import Consumer, id_of, load
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable
 from pubcheck.postgres.session import Session
-from pubcheck.scaffold.wishes import OPERATIONS, Wishes
+
+_Demand = TypeVar("_Demand", bound=Base)
+
+_OPERATIONS: tuple[Operation, ...] = ("insert", "update", "delete", "truncate")
+_SCOPES: tuple[Scope, ...] = ("tables", "schemas", "all tables")
+
+
+class Identity(Struct, frozen=True):
+    """The kinds of replica identity that one claim allows, for which tables, and whether only for toastable ones."""
+
+    allow: frozenset[IdentityKind]
+    on: Level
+    toastable: bool
+
+
+class Wishes:
+    """What one consumer demands, in its modes and for one major, without what it only tells as an effect."""
+
+    def __init__(self, use: ConsumerUse, major: int) -> None:
+        self.consumer: Consumer = load(use.consumer)
+        self._id = id_of(use.consumer)
+        modes = frozenset(use.modes) or self.consumer.default_modes
+        claims = [claim for claim in self.consumer.claims if claim.holds_in(modes, major)]
+        # What a consumer requires comes before what it recommends.
+        claims.sort(key=lambda claim: claim.strength != "must")
+        self._demands = [demand for claim in claims if claim.strength != "effect" for demand in claim.demands]
+        self._every_demand = [demand for claim in claims for demand in claim.demands]
+
+    def _of(self, kind: type[_Demand]) -> Iterator[_Demand]:
+        return (demand for demand in self._demands if isinstance(demand, kind))
+
+    @property
+    def reads_publication(self) -> bool:
+        """Whether the consumer looks at publications at all."""
+        return next(self._of(Unread), None) is None
+
+    @property
+    def name(self) -> str:
+        """A name that the consumer takes for its publication."""
+        names = [demand for demand in self._every_demand if isinstance(demand, Name)]
+        fixed = [demand.equals or demand.default for demand in names if demand.equals or demand.default]
+        own = [name.replace("*", "default") for name in self.consumer.publication_names]
+        prefixes = [match[1] + "default" for demand in names if (match := re.match(r"\^(\w+)$", demand.pattern))]
+        patterns = [demand.pattern for demand in names if demand.pattern]
+        plain = self._id.replace("-", "_")
+        candidates = [*fixed, *own, *prefixes, plain, f"{plain}_publication"]
+        return next(name for name in candidates if all(re.search(pattern, name) for pattern in patterns))
+
+    @property
+    def has_fixed_name(self) -> bool:
+        """Whether the consumer looks for a publication of one name only."""
+        return any(demand.equals for demand in self._of(Name))
+
+    @property
+    def scope(self) -> Scope:
+        """The narrowest way to name tables that the consumer takes."""
+        allowed = [set(demand.allow) for demand in self._of(PublicationScope)]
+        return next((scope for scope in _SCOPES if all(scope in scopes for scopes in allowed)), "tables")
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations to publish: all, except those at which the consumer stops."""
+        unpublished = {operation for demand in self._of(Operations) for operation in demand.unpublished}
+        return tuple(operation for operation in _OPERATIONS if operation not in unpublished)
+
+    @property
+    def via_root(self) -> bool | None:
+        """publish_via_partition_root; None if either will do."""
+        configured = any(demand.configured for demand in self._of(Members))
+        return next((demand.value for demand in self._of(ViaRoot)), True if configured else None)
+
+    @property
+    def leaves_only(self) -> bool:
+        """Whether partitions must be named instead of partitioned tables."""
+        return any("partitioned" in demand.forbid for demand in self._of(Kinds))
+
+    @property
+    def publishes_generated(self) -> bool:
+        """Whether stored generated columns must be published. A consumer that only tells so can read them too."""
+        return any(isinstance(demand, GeneratedColumns) and demand.published for demand in self._every_demand)
+
+    @property
+    def identities(self) -> list[Identity]:
+        """What each claim about replica identities allows."""
+        return [
+            Identity(frozenset(demand.allow), demand.on, demand.toastable)
+            for demand in self._of(ReplicaIdentity)
+            if set(demand.operations).intersection(self.operations) or not demand.operations
+        ]
+
+    @property
+    def keys(self) -> list[frozenset[KeyKind]]:
+        """What each claim about keys takes as one."""
+        return [frozenset(demand.accept) for demand in self._of(Key)]
+
+    @property
+    def required(self) -> dict[str, tuple[str, ...]]:
+        """The tables that must be members, with the statements that create them if the files do not."""
+        return {
+            pattern: demand.setup
+            for demand in self._of(Members)
+            for pattern in demand.required
+            if not demand.if_created
+        }
+
+
+# The statements of a scaffold: replica identities for the tables, and one publication.
 
 _EXISTING: frozenset[IdentityKind] = frozenset(("default", "index", "full"))
 
@@ -103,7 +232,7 @@ class Plan:
 
     def _options(self, tables: Iterable[Relation]) -> list[str]:
         options = []
-        if self.wishes.operations != OPERATIONS:
+        if self.wishes.operations != _OPERATIONS:
             options.append(f"publish = '{', '.join(self.wishes.operations)}'")
         if self.wishes.via_root and any(row.kind == "p" for row in tables):
             options.append("publish_via_partition_root = true")

@@ -17,14 +17,11 @@ from pubcheck.config import Config, ConfigError
 from pubcheck.discovery.file_types import LANGUAGES, SUFFIXES, DiscoveredUnit
 from pubcheck.faults import failure_text, fault_of
 from pubcheck.findings import Entry, Finding
-from pubcheck.server.actions import quick_fixes
 from pubcheck.server.analysis import Located, symbols
 from pubcheck.server.analyst import Analyst, Cancelled, Failed
-from pubcheck.server.convert import diagnostic_of, path_of, range_of, uri_of, workspace_edit
-from pubcheck.server.positions import changed as changed_text
-from pubcheck.server.protocol import Protocol
-from pubcheck.server.schedule import Schedule
-from pubcheck.server.workspace import Workspace
+from pubcheck.server.conversion import changed as changed_text
+from pubcheck.server.conversion import diagnostic_of, path_of, quick_fixes, range_of, uri_of, workspace_edit
+from pubcheck.server.workspace import Schedule, Workspace
 
 Answer = TypeVar("Answer")
 _PATIENCE = 120

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pubcheck.autofix import Rewritten
-from pubcheck.cli import write_files
+from pubcheck.cli import output_files
 from tests.cli.conftest import Call
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, a int, r text);\n"
@@ -132,13 +132,12 @@ def test_options_that_do_not_go_together_exit_2(pubcheck: Call, options: tuple[s
 
 
 def test_a_file_that_changed_meanwhile_is_left_as_it_is(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = write_files.write
 
     def late(rewritten: list[Rewritten]) -> Iterator[tuple[str, str]]:
         Path("a.sql").write_text("-- mine\n")
-        return write(rewritten)
+        return output_files.write_rewritten(rewritten)
 
-    monkeypatch.setattr(write_files, "write", late)
+    monkeypatch.setattr("pubcheck.cli.lint.write_rewritten", late)
     Path("a.sql").write_text(FIXABLE)
     called = pubcheck("lint", "--fix", "a.sql")
     assert called.status == 2
@@ -154,7 +153,7 @@ def test_a_file_that_cannot_be_written_is_not_counted_among_the_fixed(
             raise PermissionError(errno.EACCES, "Permission denied")
         return open(path, mode)
 
-    monkeypatch.setattr(write_files, "open", opened, raising=False)  # root may write what is read-only
+    monkeypatch.setattr(output_files, "open", opened, raising=False)  # root may write what is read-only
     for name in ("a.sql", "b.sql"):
         Path(name).write_text(FIXABLE)
     called = pubcheck("lint", "--fix", "a.sql", "b.sql")

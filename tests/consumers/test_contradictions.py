@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct, convert
 
-from pubcheck.consumers.contradictions import contradictions
+from pubcheck.consumers.profiles import contradictions
 from pubcheck.diagnostics import Diagnostic
 from tests.consumers.test_pairs import CLAIMS, findings
 from tests.rules.conftest import Scripts

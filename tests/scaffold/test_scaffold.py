@@ -16,7 +16,7 @@ from pubcheck.consumers.profiles import load
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.scaffold.check import Scaffold, scaffold
-from pubcheck.scaffold.wishes import Wishes
+from pubcheck.scaffold.plan import Wishes
 from pubcheck.source import Source
 from tests.cli.conftest import Call
 from tests.support.scripts import statements

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from pubcheck.server.positions import Lines, changed
+from pubcheck.server.conversion import Lines, changed
 
 ENCODINGS = {
     types.PositionEncodingKind.Utf8: "utf-8",

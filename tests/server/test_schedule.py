@@ -14,7 +14,7 @@ from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.server.analyst import Analyst, Failed
 from pubcheck.server.language_server import Server
-from pubcheck.server.schedule import PAUSE, Schedule
+from pubcheck.server.workspace import PAUSE, Schedule
 
 FILES = ("a", "b", "c", "d")
 

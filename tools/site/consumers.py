@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pubcheck.consumers import NAMES
-from pubcheck.consumers.contradictions import Contradiction, Side, contradictions
-from pubcheck.consumers.profiles import Claim, Consumer, Strength, load
+from pubcheck.consumers.profiles import Claim, Consumer, Contradiction, Side, Strength, contradictions, load
 from tools.site.pages import Generated, anchor, escape, fence, table
 
 _HEADINGS: dict[Strength, str] = {"must": "What it demands", "should": "What it recommends", "effect": "What it does"}

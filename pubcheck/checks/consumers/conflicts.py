@@ -10,8 +10,7 @@ from pubcheck.checks.consumers.keys import identity_kind, primary_key
 from pubcheck.checks.consumers.readers import Subject, subjects
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, quoted
 from pubcheck.checks.table_names import table_name
-from pubcheck.consumers.contradictions import Condition, Contradiction, Side, contradictions
-from pubcheck.consumers.profiles import Claim
+from pubcheck.consumers.profiles import Claim, Condition, Contradiction, Side, contradictions
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.catalog.rows import PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pubcheck.extract.frameworks.alembic_call import Operation
+from pubcheck.extract.frameworks.alchemy import Operation
 from pubcheck.extract.frameworks.alembic_operations import RENDERED
 from pubcheck.extract.frameworks.operations import Operations, Unreadable
 from pubcheck.extract.frameworks.project import Project

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from pubcheck.extract.frameworks.alchemy import (
     Column,
+    Operation,
     Type,
     add_actions,
     add_constraint,
@@ -14,7 +15,6 @@ from pubcheck.extract.frameworks.alchemy import (
     expression,
     identifier,
 )
-from pubcheck.extract.frameworks.alembic_call import Operation
 from pubcheck.extract.frameworks.operations import Sql, Unreadable, create_enum
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
 from pubcheck.postgres.identifiers import in_quotes

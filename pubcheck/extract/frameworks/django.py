@@ -8,9 +8,8 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 
-from pubcheck.extract.frameworks.django_state import State, default_table
+from pubcheck.extract.frameworks.django_state import State, StatementWriter, default_table
 from pubcheck.extract.frameworks.django_tables import RENDERED, explicit_table
-from pubcheck.extract.frameworks.django_writer import StatementWriter
 from pubcheck.extract.frameworks.operations import Operations, Unreadable
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, keywords, last_name, module

@@ -5,15 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 
-from pubcheck.extract.frameworks.django_fields import NAME_LENGTH, Field, constraint_name
-from pubcheck.extract.frameworks.django_state import Model, default_table, joining_table, table_sql
+from pubcheck.extract.frameworks.django_state import (
+    NAME_LENGTH,
+    Field,
+    Model,
+    constraint_name,
+    default_table,
+    joining_table,
+    table_sql,
+)
 from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable
 from pubcheck.extract.frameworks.python import keywords, last_name
 from pubcheck.postgres.identifiers import in_quotes
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.extract.frameworks.django_writer import StatementWriter
+    from pubcheck.extract.frameworks.django_state import StatementWriter
 
 _Arguments = dict[str, ast.expr]
 _UNKNOWN = "unknown"
