@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from pubcheck.checks.all_tables_log import AllTablesLog
-from pubcheck.checks.event_log import Events
+from pubcheck.checks.event_log import AllTablesLog, Events
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import (

@@ -73,26 +73,22 @@ def _readers(context: RuleContext) -> bool:
 
 
 MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
-    "consumers.clause_demands": _readers,
     "consumers.conflicts": _readers,
-    "consumers.effects": _readers,
+    "consumers.demand_rules": _readers,
     "consumers.member_demands": _readers,
-    "consumers.order_demands": _readers,
     "consumers.publication_demands": _readers,
     "consumers.table_demands": _readers,
     "history.all_tables": lambda context: bool(context.history.all_tables),
     "history.cascades": lambda context: bool(context.refused),
-    "history.column_types": lambda context: bool(context.history.changed_types),
-    "history.dropped_identity_index": _identity_indexes,
+    "history.published_tables": lambda context: bool(
+        context.history.changed_types or context.history.renamed or _identity_indexes(context)
+    ),
     "history.migration_tool_tables": _tables_to_come,
-    "history.published_names": lambda context: bool(context.history.renamed),
     "history.recreated": lambda context: bool(context.history.events.former),
     "history.slots": lambda context: any("pg_create_logical_replication_slot" in text for text in context.texts),
     "history.unpublished": lambda context: context.history.anything_unpublished,
-    "running_server.limits": _server,
-    "running_server.slots": _server,
+    "running_server.replication": _server,
     "running_server.statistics": lambda context: context.statistics is not None,
-    "running_server.subscriptions": _server,
     "silent.filter_logic": lambda context: _unusual_filters(context) or (_filters(context) and _subscribers(context)),
     "silent.filters": lambda context: _filters(context) or _partitions(context),
     "silent.overlapping_publications": lambda context: _filters(context) and _several(context),

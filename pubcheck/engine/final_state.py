@@ -182,7 +182,7 @@ class Outcome:
         return None
 
     def _written(self, entry: PublicationRel) -> str | None:
-        from pubcheck.checks.remedies.written_filters import written_filter
+        from pubcheck.checks.remedies.write_remedies import written_filter
 
         statement = self.statements.at(entry.place)
         return written_filter(utf8(statement.text).data, entry, self.session.catalog.relations[entry.relation])

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.all_tables_log import ReplacedKinds
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, order
+from pubcheck.checks.event_log import ReplacedKinds
 from pubcheck.postgres.catalog.rows import Place, Publication, Relation
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publishes

@@ -7,28 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from pubcheck.checks.messages import (
-    Messages,
-    MessageTemplate,
-    filter_expressions,
-    publication_members,
-    published_tables,
-    relations,
-    statements,
-    subscriptions,
-)
+from pubcheck.checks.messages import Messages, MessageTemplate, filter_expressions, publications, statements
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import identifier, qualified
 from pubcheck.rulebook import RULES, Rule
 
 MESSAGES: Messages = {
-    **statements.MESSAGES,
-    **relations.MESSAGES,
-    **publication_members.MESSAGES,
+    **statements.STATEMENTS,
+    **statements.RELATIONS,
+    **publications.MEMBERS,
     **filter_expressions.MESSAGES,
-    **published_tables.MESSAGES,
-    **subscriptions.MESSAGES,
+    **publications.TABLES,
+    **statements.SUBSCRIPTIONS,
 }
 """The templates by the code of a rule and the key of an error."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from pubcheck.checks.remedies.remedy import Keys, Remedy
+from pubcheck.checks.remedies.remedy import Keys, PublishedTable, Remedy
 from pubcheck.checks.table_names import table_name
-from pubcheck.checks.write.published_table import PublishedTable
 from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
 from pubcheck.postgres.ddl.new_objects import choose_relation_name

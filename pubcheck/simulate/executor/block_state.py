@@ -20,7 +20,7 @@ from pubcheck.postgres.primnodes import UNKNOWN, Expr
 from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.block_variables import Variables, declared_type
 from pubcheck.simulate.executor.expressions import Scope, compile_expression, converted
-from pubcheck.simulate.executor.parameters import parameters_level, with_columns
+from pubcheck.simulate.executor.prepared_statements import parameters_level, with_columns
 from pubcheck.simulate.executor.statement_scope import rows_of
 from pubcheck.simulate.not_followed import NotFollowed
 

@@ -1,5 +1,4 @@
-"""Keys of unique indexes, by which rows are duplicates, and exclusion constraints, whose operators do not all hold for
-any two rows (execIndexing.c: check_exclusion_or_unique_constraint)."""
+"""Keys of rows: those of unique indexes, exclusion constraints, and the order of rows under ORDER BY."""
 
 from __future__ import annotations
 
@@ -8,13 +7,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres import oids
-from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
-from pubcheck.postgres.executor.compare import is_deterministic
+from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
+from pubcheck.postgres.executor.compare import is_deterministic, order_of
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import Expr
+from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.heap import Key, KeyOf
 from pubcheck.simulate.not_followed import NotFollowed
 
 if TYPE_CHECKING:
     from pubcheck.postgres.session.syscache import SysCache
+
 
 Normal = Callable[[Any], Hashable]
 
@@ -165,3 +168,41 @@ class Exclusion:
             other_keys = self._keys_of(other)
             if other_keys is not None and all(test((other_keys, keys)) is True for test in self._tests):
                 yield other
+
+
+# The order of rows under ORDER BY.
+
+
+def row_order(session: Backend, targets: list[Any], sort: list[Any]) -> Callable[[Any, Any], int]:
+    """The order of rows under ORDER BY."""
+    return comparison(session, [(itemgetter(targets.index(target)), target.expr, by) for target, by in sort])
+
+
+def comparison(
+    session: Backend, sort: Sequence[tuple[Callable[[Any], Any], Expr | Column, Node]]
+) -> Callable[[Any, Any], int]:
+    """The order of rows by the values that functions of a row give, each an expression's, under its SortBy."""
+    context = session.context()
+    keys = []
+    for value_of, expr, by in sort:
+        if "useOp" in by:
+            raise NotFollowed("ORDER BY ... USING")
+        order = order_of(context, expr.type, expr.collation)
+        descending = by.get("sortby_dir") == "SORTBY_DESC"
+        nulls = by.get("sortby_nulls", "SORTBY_NULLS_DEFAULT")
+        first = nulls == "SORTBY_NULLS_FIRST" or (nulls == "SORTBY_NULLS_DEFAULT" and descending)
+        keys.append((value_of, order, -1 if descending else 1, -1 if first else 1))
+
+    def compare(one: Any, other: Any) -> int:
+        for value_of, order, sign, null_sign in keys:
+            left, right = value_of(one), value_of(other)
+            if left is None or right is None:
+                if left is not right:
+                    return null_sign if left is None else -null_sign
+                continue
+            answer = order(left, right)
+            if answer:
+                return answer * sign
+        return 0
+
+    return compare

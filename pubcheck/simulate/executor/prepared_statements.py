@@ -1,18 +1,67 @@
-"""PREPARE, EXECUTE and DEALLOCATE (commands/prepare.c)."""
+"""PREPARE, EXECUTE and DEALLOCATE (commands/prepare.c), and the parameters of prepared statements and functions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Literal
+
 from msgspec import Struct
 
-from pubcheck.postgres.analysis.namespace_items import Nested
+from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.analysis.select import analyze_query
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find
 from pubcheck.simulate.backend import NOTHING, Backend, Result
-from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
+from pubcheck.simulate.executor.expressions import Scope, compile_expression, converted, frame_of, top_level
 from pubcheck.simulate.executor.statement_scope import prepare_changes, rows_of, run_changes, statement_scope
 from pubcheck.simulate.not_followed import NotFollowed
+
+# Parameters: columns of a query level that is around the statement.
+
+
+def with_columns(tree: Any) -> Any:
+    """A tree with references to columns "$1", "$2" in place of parameters; no other column has such a name."""
+    if isinstance(tree, dict):
+        if "ParamRef" in tree:
+            name = f"${tree['ParamRef'].get('number', 0)}"
+            location = tree["ParamRef"].get("location", -1)
+            return {"ColumnRef": {"fields": [{"String": {"sval": name}}], "location": location}}
+        return {key: with_columns(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [with_columns(item) for item in tree]
+    return tree
+
+
+def parameters_level(
+    session: Backend, names: Sequence[str], types: Sequence[int], values: Sequence[Any]
+) -> Nested | None:
+    """A query level whose columns are the parameters, by number and by name."""
+    if not types:
+        return None
+    cache = session.catalog_session.syscache
+    level = top_level(session)
+    columns, row = [], []
+    for number, (type_oid, value) in enumerate(zip(types, values, strict=True), 1):
+        for name in (f"${number}", *names[number - 1 : number]):
+            if name:
+                columns.append(Output(name, type_oid, collation=cache.type(type_oid).collation))
+                row.append(value)
+    item = Item("", columns)
+    item.name_visible = False
+    level.items.append(item)
+    level.entries.append(item)
+    frame_of(level).row = [row]
+    return level
+
+
+def argument_value(session: Backend, tree: Node, type_oid: int, casts: Literal["a", "i"] = "a") -> Any:
+    """An argument as its parameter's type, by the casts of assignments (EvaluateParams) or by implicit ones."""
+    scope = Scope(session)
+    scope.clause = "EXECUTE"
+    problem = "an argument of another type than its parameter"
+    expr = converted(scope, scope.transform(tree), type_oid, -1, problem, casts=casts)
+    return compile_expression(session, scope, expr)(())
 
 
 class Prepared(Struct, frozen=True):

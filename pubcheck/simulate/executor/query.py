@@ -23,9 +23,8 @@ from pubcheck.simulate.executor.expressions import (
     is_volatile,
 )
 from pubcheck.simulate.executor.from_rows import FromClause
-from pubcheck.simulate.executor.index_keys import equal_form, key_of
+from pubcheck.simulate.executor.index_keys import equal_form, key_of, row_order
 from pubcheck.simulate.executor.row_locks import RowMarks, locked_rows
-from pubcheck.simulate.executor.row_order import row_order
 from pubcheck.simulate.executor.windows import OverWindows, Windows
 from pubcheck.simulate.not_followed import NotFollowed
 

@@ -16,11 +16,11 @@ from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.block_state import Body
 from pubcheck.simulate.executor.expressions import Scope, Step, converted
-from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
+from pubcheck.simulate.executor.prepared_statements import argument_value, parameters_level, with_columns
 from pubcheck.simulate.executor.procedural import Block, body_of
 from pubcheck.simulate.executor.statement_scope import rows_of
 from pubcheck.simulate.executor.tables import Table
-from pubcheck.simulate.executor.transition_tables import Transition, provide
+from pubcheck.simulate.executor.trigger_firing import Transition, provide
 from pubcheck.simulate.not_followed import NotFollowed
 
 _TYPES = {

@@ -17,8 +17,7 @@ from pubcheck.simulate.executor.routines import trigger_routine
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, add_sources, condition, returning, target_item
 from pubcheck.simulate.executor.tables import table_of
 from pubcheck.simulate.executor.targets import EVENTS
-from pubcheck.simulate.executor.transition_tables import Transition, has_transition_tables
-from pubcheck.simulate.executor.trigger_firing import Firing, fires, triggers_on
+from pubcheck.simulate.executor.trigger_firing import Firing, Transition, fires, has_transition_tables, triggers_on
 from pubcheck.simulate.not_followed import NotFollowed
 
 _BEFORE = 2

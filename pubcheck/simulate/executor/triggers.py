@@ -13,8 +13,7 @@ from pubcheck.simulate.executor.foreign_keys import Action, ForeignKey
 from pubcheck.simulate.executor.routines import trigger_routine
 from pubcheck.simulate.executor.settings import is_replica
 from pubcheck.simulate.executor.tables import Table, cached
-from pubcheck.simulate.executor.transition_tables import Transition, note_change
-from pubcheck.simulate.executor.trigger_firing import Firing, fires, triggers_on
+from pubcheck.simulate.executor.trigger_firing import Firing, Transition, fires, note_change, triggers_on
 from pubcheck.simulate.heap import Version
 
 Values = dict[int, Any]

@@ -16,8 +16,7 @@ from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.aggregates import maker_of
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step
-from pubcheck.simulate.executor.index_keys import equal_form, key_of
-from pubcheck.simulate.executor.row_order import comparison
+from pubcheck.simulate.executor.index_keys import comparison, equal_form, key_of
 from pubcheck.simulate.not_followed import NotFollowed
 
 Row = list[Any]

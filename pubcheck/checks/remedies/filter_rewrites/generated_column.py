@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.checks.remedies.filter_rewrites.context import Proposal, RewriteContext, Rewriters, StoredColumn, name_of
-from pubcheck.checks.remedies.filter_rewrites.filter_source import Site, Text
+from pubcheck.checks.remedies.filter_rewrites.filter_source import (
+    Proposal,
+    RewriteContext,
+    Rewriters,
+    Site,
+    StoredColumn,
+    Text,
+    name_of,
+)
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import Unknowable

@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from pubcheck.checks.remedies.filter_rewrites.context import Proposal, RewriteContext, Rewriters, items, name_of, string
-from pubcheck.checks.remedies.filter_rewrites.filter_source import Site
+from pubcheck.checks.remedies.filter_rewrites.filter_source import (
+    Proposal,
+    RewriteContext,
+    Rewriters,
+    Site,
+    items,
+    name_of,
+    string,
+)
 from pubcheck.postgres.identifiers import quote_literal
 from pubcheck.postgres.oids import DATE, INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ
 from pubcheck.postgres.parse import Node

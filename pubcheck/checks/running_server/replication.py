@@ -1,14 +1,16 @@
-"""Logical slots that lose or hold WAL, and what their readers ask for (slot.c, slotfuncs.c)."""
+"""What a running server replicates: its slots, its subscriptions, and limits that leave no room for a subscriber."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from pubcheck.checks.context import RuleContext, RuleFinding, listed, quoted
-from pubcheck.checks.running_server.report import about, finds_on_server
-from pubcheck.live.server_facts import Reader, ServerFacts, Slot
+from pubcheck.checks.running_server.report import about, finds_on_server, times
+from pubcheck.live.server_facts import Reader, ServerFacts, Slot, SubscriptionState
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.words import size_text
+
+# Logical slots that lose or hold WAL, and what their readers ask for (slot.c, slotfuncs.c).
 
 NEARLY_LOST = 1 / 4
 """The share of max_slot_wal_keep_size that a slot in danger has left. At the rate at which the server has written WAL
@@ -190,3 +192,149 @@ def _older(context: RuleContext, slot: Slot, younger: Sequence[str]) -> RuleFind
             *(() if known else ("which publications the reader of the slot asks for",)),
         ),
     )
+
+
+# Subscriptions of the database: whether they run, and which of their tables are not synchronized (worker.c).
+
+
+@finds_on_server("PUB870")
+def disabled(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
+    """Subscriptions that apply nothing, while their slots hold WAL on the publisher."""
+    for subscription in facts.subscriptions:
+        if subscription.enabled:
+            continue
+        name = subscription.name
+        by_error = subscription.disable_on_error and subscription.apply_errors + subscription.sync_errors
+        reason = f", probably by an error ({_errors(subscription)})" if by_error else ""
+        yield about(
+            context,
+            "PUB870",
+            f"subscription {name}",
+            f'subscription "{name}" is disabled{reason}: it receives nothing, and its slot holds WAL on the publisher',
+            f"{'fix the error in the server log, then ' if by_error else ''}"
+            f"ALTER SUBSCRIPTION {identifier(name)} ENABLE, or drop it",
+        )
+
+
+@finds_on_server("PUB871")
+def failing(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
+    """Enabled subscriptions with errors, or without a worker."""
+    for subscription in facts.subscriptions:
+        failed = subscription.apply_errors + subscription.sync_errors
+        if not subscription.enabled or (subscription.running and not failed):
+            continue
+        name = subscription.name
+        running = "its worker runs now" if subscription.running else "it has no worker now"
+        errors = f"has {_errors(subscription)}, and {running}" if failed else "is enabled, and has no worker now"
+        yield about(
+            context,
+            "PUB871",
+            f"subscription {name}",
+            f'subscription "{name}" {errors}',
+            "read its errors in the server log; once they are fixed, reset the counts: "
+            f"SELECT pg_stat_reset_subscription_stats(oid) FROM pg_subscription WHERE subname = '{name}'"
+            if failed
+            else "read in the server log why its worker does not stay: often it cannot connect to the publisher",
+            # A worker that was just started, or starts again after a lost connection, is missing for a moment only.
+            certain=bool(failed),
+            severity="note" if failed and subscription.running and not subscription.not_ready else None,
+            assumptions=() if failed else ("whether the worker is missing for more than a moment",),
+        )
+
+
+@finds_on_server("PUB872")
+def not_ready(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
+    """Tables whose initial copy has not ended: their changes are not applied yet."""
+    for subscription in facts.subscriptions:
+        if not subscription.not_ready:
+            continue
+        name = subscription.name
+        works = subscription.running and not subscription.sync_errors
+        tables = listed((row.table for row in subscription.not_ready), "table")
+        yield about(
+            context,
+            "PUB872",
+            f"subscription {name}",
+            f'subscription "{name}" has not synchronized {tables}: {_reason(subscription)}',
+            "wait for the copy to end before you rely on the tables"
+            if works
+            else "the tables may hold a part of the rows or none; fix the error in the server log and enable the "
+            "subscription, which copies them",
+            severity="note" if works else None,
+        )
+
+
+def _reason(subscription: SubscriptionState) -> str:
+    """The reason why tables are not synchronized."""
+    if not subscription.enabled:
+        return "the subscription is disabled"
+    if subscription.sync_errors:
+        return _errors(subscription)
+    return "the initial copy goes on" if subscription.running else "the subscription has no worker now"
+
+
+def _errors(subscription: SubscriptionState) -> str:
+    """The errors that the server counted, and since when."""
+    counts = ((subscription.apply_errors, "apply"), (subscription.sync_errors, "synchronization"))
+    texts = [times(number, f"{kind} error") for number, kind in counts if number]
+    since = f" since {subscription.counted_since}" if subscription.counted_since else ""
+    return f"{' and '.join(texts)}{since}"
+
+
+# Settings of a server that leave no room for a subscriber (postmaster parameters: only a restart changes them).
+
+
+@finds_on_server("PUB860")
+def wal_level(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
+    """The WAL has too little in it to decode changes (CheckLogicalDecodingRequirements)."""
+    level = facts.settings.wal_level
+    enough = ("logical", "replica") if context.catalog.major.replica_level_decodes else ("logical",)
+    publications = [row.name for row in context.catalog.publications.values()]
+    if level not in enough and publications:
+        yield about(
+            context,
+            "PUB860",
+            "setting wal_level",
+            f"wal_level is {level}: the server refuses every logical slot, and nobody can subscribe to "
+            f"{listed(quoted(publications), 'publication')}",
+            f"set wal_level = {enough[-1]} and restart the server",
+            publications=tuple(publications),
+        )
+
+
+@finds_on_server("PUB861")
+def used_up(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
+    """No slot, walsender or worker is left for one more subscription."""
+    settings, usage = facts.settings, facts.usage
+    waiting = usage.waiting_subscriptions
+    limits = (
+        (
+            "max_replication_slots",
+            usage.slots >= settings.max_replication_slots and bool(context.catalog.publications),
+            f"{_all(settings.max_replication_slots, 'replication slot')} in use: CREATE SUBSCRIPTION is refused, and "
+            "so is the slot that the initial copy of each table needs",
+            "drop slots that nobody reads, or raise max_replication_slots and restart the server",
+        ),
+        (
+            "max_wal_senders",
+            usage.wal_senders >= settings.max_wal_senders and bool(context.catalog.publications),
+            f"{_all(settings.max_wal_senders, 'walsender')} in use: a subscriber or a standby that connects is "
+            "refused, also after an interruption",
+            "raise max_wal_senders and restart the server: one for each subscription, each table that is copied at the "
+            "same time, and each standby",
+        ),
+        (
+            "max_logical_replication_workers",
+            usage.subscription_workers >= settings.max_logical_replication_workers and bool(waiting),
+            f"{_all(settings.max_logical_replication_workers, 'logical replication worker')} in use: "
+            f"{listed(quoted(waiting), 'subscription')} cannot start",
+            "raise max_logical_replication_workers, and max_worker_processes with it, and restart the server",
+        ),
+    )
+    for setting, full, message, help in limits:
+        if full:
+            yield about(context, "PUB861", f"setting {setting}", message, help)
+
+
+def _all(limit: int, noun: str) -> str:
+    return f"the only {noun} is" if limit == 1 else f"all {limit} {noun}s are"
