@@ -21,6 +21,7 @@ from pubcheck.server.analysis import Located, symbols
 from pubcheck.server.analyst import Analyst, Cancelled, Failed
 from pubcheck.server.conversion import changed as changed_text
 from pubcheck.server.conversion import diagnostic_of, path_of, quick_fixes, range_of, uri_of, workspace_edit
+from pubcheck.server.protocol import Protocol
 from pubcheck.server.workspace import Schedule, Workspace
 
 Answer = TypeVar("Answer")
