@@ -1,7 +1,6 @@
-"""The lexical rules of PostgreSQL's ``src/backend/parser/scan.l`` and psql's ``src/fe_utils/psqlscan.l``: patterns,
-keywords, and the setting on which it depends where a literal ends.
+"""The lexical rules of PostgreSQL's ``src/backend/parser/scan.l`` and psql's ``src/fe_utils/psqlscan.l``.
 
-Every pattern costs time linear in the length of its text.
+The keywords, and patterns, of which every one costs time linear in the length of its text.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ BLANKS = " \t\n\r\f\v"
 # Character classes of scan.l. They are negations over ASCII because everything above it is a letter to scan.l, and
 # because a class with a range beyond 0xff is slow to compile.
 _START = r"[^\x00-@\[-^`{-\x7f]"  # ident_start, dolq_start
-_CONT = r"[^\x00-#%-/:-@\[-^`{-\x7f]"  # ident_cont
+CONT = r"[^\x00-#%-/:-@\[-^`{-\x7f]"  # ident_cont
 _WORD_CHAR = r"[^\x00-/:-@\[-^`{-\x7f]"  # dolq_cont, psqlscan.l's variable_char
-_WORD = rf"{_START}{_CONT}*+"
-_GAP = r"(?:[ \t\n\r\f\v]++|--[^\n\r]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)*+"
+_WORD = rf"{_START}{CONT}*+"
+GAP = r"(?:[ \t\n\r\f\v]++|--[^\n\r]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)*+"
 _ORDINARY = r"""[^'"$;\\()/:\-]++"""
 _QUOTED_NAME = r'"[^"]*+"'
 
@@ -48,16 +47,14 @@ def whole(conforming: bool, dollars: bool, returns: bool, depth: int) -> re.Patt
     for _ in range(depth):
         nested = rf"|\((?:{ordinary}{nested})*+\)"
     tags = ("", "_", "function", "body", "BODY") if dollars else ()
-    quoted = "".join(rf"|(?<!{_CONT})\${tag}\$(?:[^$]++|\$(?!{tag}\$))*+\${tag}\$" for tag in tags)
+    quoted = "".join(rf"|(?<!{CONT})\${tag}\$(?:[^$]++|\$(?!{tag}\$))*+\${tag}\$" for tag in tags)
     token = rf"{ordinary}{nested}{quoted}"
     return re.compile(rf"(?:[ \t\n\r\f\v;]++|{comment})*+(({_WORD})(?:{token})*+);")
 
 
 def run(conforming: bool, routine: bool) -> re.Pattern[str]:
     """Text without tokens that need a decision. In a routine BEGIN, CASE and END are such tokens."""
-    words = (
-        rf"[\x00-!#%&*+,.0-9<-@\[\]^`{{-\x7f]++|(?!(?ai:begin|case|end)(?!{_CONT})){_WORD}" if routine else _ORDINARY
-    )
+    words = rf"[\x00-!#%&*+,.0-9<-@\[\]^`{{-\x7f]++|(?!(?ai:begin|case|end)(?!{CONT})){_WORD}" if routine else _ORDINARY
     return re.compile(rf"(?:{words}|{_literal(conforming)}|{_QUOTED_NAME}|{_OPERATORS})*+")
 
 
@@ -70,12 +67,12 @@ _ESCAPED_BODY = r"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
 ESCAPED = lazy_compile(_ESCAPED_BODY, re.DOTALL)
 ESCAPED_CONTINUED = lazy_compile(rf"{_ESCAPED_BODY}(?:{_CONTINUED}{_ESCAPED_BODY})*+", re.DOTALL)
 ESCAPE = lazy_compile(r"\\.", re.DOTALL)
-E_PREFIX = lazy_compile(rf"(?<!{_CONT})[eE]'")
-B_OR_X_PREFIX = lazy_compile(rf"(?<!{_CONT})[bBxX]'")
-U_PREFIX = lazy_compile(rf"(?<!{_CONT})[uU]&'")
+E_PREFIX = lazy_compile(rf"(?<!{CONT})[eE]'")
+B_OR_X_PREFIX = lazy_compile(rf"(?<!{CONT})[bBxX]'")
+U_PREFIX = lazy_compile(rf"(?<!{CONT})[uU]&'")
 DOLLAR_QUOTE = lazy_compile(rf"\$(?:{_START}{_WORD_CHAR}*+)?+\$")
 DOLLAR_QUOTES = lazy_compile(rf"\$(?=((?:{_START}{_WORD_CHAR}*+)?+\$))")
-NAME_REST = lazy_compile(rf"{_CONT}*+")
+NAME_REST = lazy_compile(rf"{CONT}*+")
 NAME_START = lazy_compile(_START)
 COMMENT_MARK = lazy_compile(r"/\*|\*/")
 VARIABLE = lazy_compile(rf""":(?:{_WORD_CHAR}++|'{_WORD_CHAR}++'|"{_WORD_CHAR}++"|\{{\?{_WORD_CHAR}++\}})""")
@@ -83,15 +80,15 @@ VARIABLE = lazy_compile(rf""":(?:{_WORD_CHAR}++|'{_WORD_CHAR}++'|"{_WORD_CHAR}++
 # psqlscan.l counts CREATE, OR, REPLACE, FUNCTION and PROCEDURE as a statement's first words. It takes any BEGIN for a
 # body; only BEGIN ATOMIC is one (gram.y: opt_routine_body), and so a routine named "begin" does no harm here.
 ROUTINE = lazy_compile(
-    rf"(?ai:create){_GAP}(?:(?ai:or){_GAP}(?ai:replace){_GAP})?+(?ai:function|procedure)(?!{_CONT})",
+    rf"(?ai:create){GAP}(?:(?ai:or){GAP}(?ai:replace){GAP})?+(?ai:function|procedure)(?!{CONT})",
 )
-ATOMIC = lazy_compile(rf"{_GAP}(?ai:atomic)(?!{_CONT})")
+ATOMIC = lazy_compile(rf"{GAP}(?ai:atomic)(?!{CONT})")
 _COPIED_NAME = rf'(?:"[^"]*+"|:?"?{_WORD}"?)'
 
 # Patterns kept as text are needed by few files and compiled (and kept by re) when they are.
 _COPY_STDIN = (
-    rf"(?ai:copy)(?!{_CONT}){_GAP}(?:(?ai:binary)(?!{_CONT}){_GAP})?+{_COPIED_NAME}(?:{_GAP}\.{_GAP}{_COPIED_NAME})*+"
-    rf'{_GAP}(?:\((?:[^()"]++|"[^"]*+")*+\){_GAP})?+(?ai:from){_GAP}(?ai:stdin)(?!{_CONT})'
+    rf"(?ai:copy)(?!{CONT}){GAP}(?:(?ai:binary)(?!{CONT}){GAP})?+{_COPIED_NAME}(?:{GAP}\.{GAP}{_COPIED_NAME})*+"
+    rf'{GAP}(?:\((?:[^()"]++|"[^"]*+")*+\){GAP})?+(?ai:from){GAP}(?ai:stdin)(?!{CONT})'
 )
 
 # psql's meta-commands. Those that send the query buffer end the statement before them; those that read a whole line
@@ -108,7 +105,7 @@ COMMAND_NAME = lazy_compile(r"\\([^ \t\n\r\f\v\\]*+)")
 COMMAND_REST = lazy_compile(r"""(?:[^\\\n\r'"`]++|'(?:[^'\\\n\r]++|\\[^\n\r])*+'|"[^"\n\r]*+"|`[^`\n\r]*+`|['"`])*+""")
 
 # Where a statement can be taken up again after one that could not be parsed: a line that begins with one of these.
-RESTART = lazy_compile(rf"[\n\r][ \t\f\v]*+((?ai:create|alter|drop|do)(?!{_CONT}))")
+RESTART = lazy_compile(rf"[\n\r][ \t\f\v]*+((?ai:create|alter|drop|do)(?!{CONT}))")
 
 
 def is_copy_stdin(sql: str) -> bool:
@@ -146,61 +143,3 @@ QUOTED_SINCE = {
 }
 """The words that quote_identifier quotes, RESERVED and COL_NAME_KEYWORD, with the first major that does (15 for any
 earlier one)."""
-
-
-# standard_conforming_strings, on which it depends where a literal ends, as far as a text says it.
-
-_SETTING = "standard_conforming_strings"
-_SET = rf"(?ai:set{_GAP}(?:(session|local)(?!{_CONT}){_GAP})?{_SETTING}{_GAP}(?:=|to(?!{_CONT})){_GAP}'?+(\w++)'?+)"
-_RESET = rf"(?ai:(?:reset{_GAP}(?:{_SETTING}|all)|discard{_GAP}all))"
-_SET_CONFIG = (
-    rf"(?ai:select{_GAP}(?:pg_catalog{_GAP}\.{_GAP})?+set_config{_GAP}\({_GAP}'{_SETTING}'{_GAP},{_GAP}'(\w++)'{_GAP},"
-    rf"{_GAP}'?+(\w++)'?+{_GAP}\))"
-)
-_TRANSACTIONAL = frozenset(("begin", "start", "commit", "end", "rollback", "abort"))
-SETTERS = frozenset(("set", "reset", "discard", "select")) | _TRANSACTIONAL
-_FALSE = frozenset(("off", "of", "false", "fals", "fal", "fa", "f", "no", "n", "0"))  # utils/adt/bool.c: parse_bool
-_TRUE = frozenset(("true", "tru", "tr", "t", "yes", "ye", "y", "on", "1"))
-
-
-class Conforming:
-    """The setting from statement to statement."""
-
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Take the default of a new session."""
-        self.on = True
-        """Now."""
-        self._session = self._begun = True
-        """Without SET LOCAL, and as the transaction began."""
-
-    def follow(self, keyword: str, sql: str) -> None:
-        """Apply a statement to the setting; ``keyword`` is its first word, one of ``SETTERS``."""
-        if keyword in _TRANSACTIONAL:
-            if keyword in ("begin", "start"):
-                self._begun = self._session
-                return
-            if keyword in ("rollback", "abort"):
-                if " to " in f" {sql.lower()} ":
-                    return
-                self._session = self._begun
-            self.on = self._session
-            return
-        if keyword == "set":
-            match = re.fullmatch(_SET, sql) if _SETTING in sql.lower() else None
-            local = match is not None and (match[1] or "").lower() == "local"
-            value = match[2].lower() if match else None
-        elif keyword == "select":
-            match = re.fullmatch(_SET_CONFIG, sql) if _SETTING in sql.lower() else None
-            local = match is not None and match[2].lower() in _TRUE
-            value = match[1].lower() if match else None
-        else:
-            local = False
-            value = "default" if re.fullmatch(_RESET, sql) else None
-        if value is None:
-            return
-        self.on = value not in _FALSE
-        if not local:
-            self._session = self.on

@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from pubcheck.lexing.items import PsqlCommand, Statement, edited, replaced
-from pubcheck.lexing.lexical import BLANKS, FIRST_WORD, RESTART, ROUTINE, SETTERS, SKIPPED, is_copy_stdin, whole
+from pubcheck.lexing.lexical import (
+    BLANKS,
+    COMMAND_NAME,
+    FIRST_WORD,
+    GAP,
+    REPEATING,
+    RESTART,
+    ROUTINE,
+    SKIPPED,
+    is_copy_stdin,
+    whole,
+)
+from pubcheck.lexing.session_settings import SETTERS
 from pubcheck.lexing.statement_lexer import Lexed, StatementLexer
 from pubcheck.source import Call, Source
 

@@ -40,10 +40,10 @@ from pubcheck.lexing.lexical import (
     UNESCAPED,
     VARIABLE,
     WHOLE_LINE,
-    Conforming,
     is_copy_stdin,
     run,
 )
+from pubcheck.lexing.session_settings import Conforming
 from pubcheck.source import Source
 
 if TYPE_CHECKING:
