@@ -65,14 +65,24 @@ class RowFilter:
 
     def accepts_all(self, rows: Iterable[Row]) -> bool:
         """Return whether the answer for each of some rows, which are different, is true."""
-        if len(self._columns) != 1:
-            return all(answer == "true" for answer in map(self.answer, rows))
-        step, budget, ((number, position, read),) = self._step or self._compile(), self._budget, self._columns
+        step, budget, columns = self._step or self._compile(), self._budget, self._columns
         try:
+            if len(columns) == 1:
+                # Most filters have one column, and building the values takes as long as a step.
+                ((number, position, read),) = columns
+                for row in rows:
+                    budget.left = WORK
+                    value = row[position]
+                    if not step({number: None if value is None else read(value)}):
+                        return False
+                return True
             for row in rows:
                 budget.left = WORK
-                value = row[position]
-                if not step({number: None if value is None else read(value)}):
+                values = {
+                    number: None if (value := row[position]) is None else read(value)
+                    for number, position, read in columns
+                }
+                if not step(values):
                     return False
         except _UNKNOWN:
             return False

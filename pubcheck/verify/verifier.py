@@ -121,6 +121,9 @@ _FEW = 4
 """Fewer messages are checked as fast one by one."""
 _MANY_ALIKE = 8
 """Fewer changes of one kind of one relation are checked as fast row by row."""
+_FEW_OTHERS = 16
+"""If there are more changes that are not certainly right by their forms, the following ones are checked as fast without
+C."""
 _LONG = 256
 """The messages after which a stream is checked in C: to prepare that takes longer than to check so many."""
 _CHANGES = frozenset((b"I", b"U", b"D"))
@@ -210,7 +213,7 @@ class Verifier:
 
     def _check_in_c(self, in_c: InC, frames: list[Frame]) -> Iterator[StreamFinding]:
         """Yield the findings of messages, of which most are certainly right."""
-        place = 0
+        place = others = 0
         while place < len(frames):
             if not self._decoder.in_block:
                 count, is_certain = in_c.take_changes(frames, place)
@@ -225,7 +228,8 @@ class Verifier:
                     self._number += 1
                     place += 1
                     continue
-            if in_c.lacks_form(frames[place].data):
+            others += frames[place].data[:1] in _CHANGES
+            if others > _FEW_OTHERS or in_c.lacks_form(frames[place].data):
                 yield from self._check_some(frames[place:])
                 break
             yield from self.check(frames[place])

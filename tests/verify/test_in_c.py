@@ -188,3 +188,23 @@ def test_nothing_stays_behind() -> None:
     blocks_after, references_after = count_all()
     assert blocks_after - blocks < 100
     assert all(after - before < 100 for before, after in zip(references, references_after, strict=True))
+
+
+def test_many_unusual_changes_are_left_to_python(taken: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look for usual ones among them takes time."""
+    monkeypatch.setattr(verifier, "_AT_ONCE", 100)
+    schema = "CREATE TABLE t (c0 timestamptz); CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert')"
+    inserts = [Insert(1, ("infinity",)) for _ in range(298)]
+    messages = transaction(Relation(1, "public", "t", "d", (Column("c0", 1184),)), *inserts)
+    frames = [Frame(None, None, encode(one), Place(1)) for one in messages]
+    calls: list[int] = []
+    take_changes = InC.take_changes
+
+    def take(in_c: InC, frames: list[Frame], start: int) -> tuple[int, bool]:
+        calls.append(start)
+        return take_changes(in_c, frames, start)
+
+    monkeypatch.setattr(InC, "take_changes", take)
+    assert findings(publisher_of(schema, ["p"]), frames, Options(), LOCALE) == ([], [])
+    assert taken["certain"] == 0
+    assert 10 < len(calls) < 50
