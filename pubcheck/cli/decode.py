@@ -114,7 +114,7 @@ def command(
 
     unnamed = None if schema is None else _unnamed(schema, publications, config, majors=postgres is not None)
 
-    from pubcheck.postgres.session.type_names import type_namer
+    from pubcheck.postgres.session import type_namer
     from pubcheck.stream.render.events import Events
 
     namer = type_namer(config.postgres[-1] if config.postgres else DEFAULT_MAJOR)

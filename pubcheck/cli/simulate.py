@@ -243,7 +243,7 @@ def _rendered(run: Run, format_: str) -> Iterator[str]:
             shown = data.hex() if format_ == "hex" else data.decode("utf-8", "backslashreplace")
             yield f"{format_lsn(lsn):<11} {xid:<7} {shown}\n"
         return
-    from pubcheck.postgres.session.type_names import type_namer
+    from pubcheck.postgres.session import type_namer
     from pubcheck.stream.framing.frame import Frame, Place
     from pubcheck.stream.render import RENDERERS
     from pubcheck.stream.render.events import Events

@@ -23,7 +23,7 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.ddl.new_objects import NAME_BYTES, truncate
 from pubcheck.postgres.newer_grammar import newly_refused
-from pubcheck.postgres.older_keywords import MAY_DIFFER, has_fewer_keywords, parse_with_names
+from pubcheck.postgres.older_grammars import MAY_DIFFER, has_fewer_keywords, parse_with_names
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.tokens import tokens
 from pubcheck.rulebook import finder

@@ -22,8 +22,8 @@ from pubcheck.faults import Fault, Faults
 from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.rows import Place
-from pubcheck.postgres.opaque_sql import wording
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.session.statement_context import wording
 from pubcheck.rulebook import selected
 from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText

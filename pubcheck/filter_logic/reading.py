@@ -31,8 +31,7 @@ from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import by_code_point
 from pubcheck.postgres.executor.compile import Builder, Prepared
-from pubcheck.postgres.executor.functions import Context
-from pubcheck.postgres.executor.steps import Constant
+from pubcheck.postgres.executor.functions import Constant, Context
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 
 _HOLDS: dict[str, int] = {

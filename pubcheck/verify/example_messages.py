@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from pubcheck.explain.document import Answer, Publication, Row, UnitExplained
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.replication.publication_lookup import ReplicaIdentity, replica_identity
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.type_names import type_namer
+from pubcheck.postgres.session import Session, type_namer
 from pubcheck.stream import AnyMessage, Column, Delete, Insert, Relation, Truncate, Type, Update, encode
 from pubcheck.stream import Row as StreamRow
 from pubcheck.stream.framing.frame import Frame, Place

@@ -11,7 +11,7 @@ from pubcheck.postgres.catalog.rows import Column, Filter, Relation
 from pubcheck.postgres.ddl.partition_bound_values import read_value
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context, prepare
-from pubcheck.postgres.executor.steps import Step
+from pubcheck.postgres.executor.functions import Step
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.session import Session

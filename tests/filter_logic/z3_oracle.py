@@ -15,7 +15,7 @@ from pubcheck.filter_logic.truth import TRUE
 from pubcheck.postgres import oids
 from pubcheck.postgres.executor import Context
 from pubcheck.postgres.executor.compile import Builder
-from pubcheck.postgres.executor.steps import Constant
+from pubcheck.postgres.executor.functions import Constant
 from pubcheck.postgres.primnodes import Expr
 from tests.filter_logic.world import QUESTIONS, World
 

@@ -18,10 +18,10 @@ from pubcheck.postgres.ddl.object_address import find_proc, functions_named, pro
 from pubcheck.postgres.ddl.types import make_shell
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import EVENT_TRIGGER, RECORD, VOID
-from pubcheck.postgres.opaque_sql import HEALING, taking
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import calls, find, names, parts, range_var
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.statement_context import HEALING, taking
 
 _MODES = {
     "FUNC_PARAM_IN": "i",

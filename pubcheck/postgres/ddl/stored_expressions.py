@@ -13,9 +13,8 @@ from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.parse_state import NOTHING, ParseState
-from pubcheck.postgres.analysis.pathways import can_coerce
+from pubcheck.postgres.analysis.pathways import IMMUTABLE, MUTABLE, can_coerce, mutability
 from pubcheck.postgres.analysis.row_filter import parse_state
-from pubcheck.postgres.analysis.volatility import IMMUTABLE, MUTABLE, mutability
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from pubcheck.postgres.executor.compile import Prepared, evaluate, prepare
-from pubcheck.postgres.executor.functions import Context
-from pubcheck.postgres.executor.steps import Row
+from pubcheck.postgres.executor.functions import Context, Row
 
 __all__ = ["Context", "Prepared", "Row", "evaluate", "prepare"]

@@ -15,14 +15,21 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.functions import (
     Call,
+    Constant,
     Context,
     Implementation,
+    Row,
+    Step,
+    applied,
+    applied_to_nulls,
+    both,
     evaluation_error,
     implementation,
     inlined,
+    nested,
     placed,
+    wrapped,
 )
-from pubcheck.postgres.executor.steps import Constant, Row, Step, applied, applied_to_nulls, both, nested, wrapped
 from pubcheck.postgres.oids import BPCHAR, CSTRING, INT4, NAME, OID, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.primnodes import EXPLICIT_CALL, IMPLICIT, Expr
 

@@ -11,12 +11,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.analysis.volatility import IMMUTABLE, mutability
+from pubcheck.postgres.analysis.pathways import IMMUTABLE, mutability
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compile import Builder
-from pubcheck.postgres.executor.functions import Context
-from pubcheck.postgres.executor.steps import Constant, Row, Step
+from pubcheck.postgres.executor.functions import Constant, Context, Row, Step
 from pubcheck.postgres.oids import BOOL, RECORD
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 

@@ -13,7 +13,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context
 from pubcheck.postgres.executor.compile import Builder
-from pubcheck.postgres.executor.steps import Constant, Row, Step
+from pubcheck.postgres.executor.functions import Constant, Row, Step
 from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NAME, NUMERIC, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names, walk

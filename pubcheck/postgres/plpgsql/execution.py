@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar import parse_with
-from pubcheck.postgres.opaque_sql import concerns_nothing_published, wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep
 from pubcheck.postgres.plpgsql.calls import refuse_unparsable, run_called_functions, run_calls
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
@@ -18,6 +17,7 @@ from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.statement_sequence import do, execute_parameters, frame_variables, script
 from pubcheck.postgres.plpgsql.values import UNKNOWN, UNKNOWN_ROWS, Rows, Value, text
 from pubcheck.postgres.plpgsql.variable_binding import INTEGER
+from pubcheck.postgres.session.statement_context import concerns_nothing_published, wording
 from pubcheck.postgres.source_text import Text, do_body, literal_at
 
 

@@ -22,7 +22,7 @@ from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.ddl.type_modifiers import typmod_of
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context
-from pubcheck.postgres.executor.steps import Constant, Step
+from pubcheck.postgres.executor.functions import Constant, Step
 from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, TEXT
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import names, walk

@@ -12,7 +12,7 @@ from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.executor.steps import Row
+from pubcheck.postgres.executor.functions import Row
 from pubcheck.postgres.oids import BOOL, INT4
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import conjuncts, names, walk

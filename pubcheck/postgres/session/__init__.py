@@ -20,6 +20,10 @@ from pubcheck.postgres.session.relations import Relations
 if TYPE_CHECKING:
     from pubcheck.postgres.session.statement_context import Platform
     from pubcheck.postgres.session.syscache import SysCache
+from collections.abc import Callable
+from functools import cache
+
+from pubcheck.postgres.errors import Unknowable
 
 
 class Session(Relations):
@@ -176,3 +180,19 @@ class Session(Relations):
         if kind == "ROLESPEC_SESSION_USER":
             return self.catalog.roles[self.setting("session_authorization")]
         return self.role
+
+
+@cache
+def type_namer(major: int) -> Callable[[int, int], str | None]:
+    """Return a function from the OID and modifier of a built-in type to its name as format_type writes it, such as
+    `character varying(5)`; None for any other type."""
+    syscache = Session(Catalog(major), complete=True).syscache
+
+    @cache
+    def name(oid: int, modifier: int) -> str | None:
+        try:
+            return syscache.format_type(oid, modifier)
+        except Unknowable:
+            return None
+
+    return name

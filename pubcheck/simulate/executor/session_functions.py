@@ -15,8 +15,7 @@ from pubcheck.postgres import oids
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.executor.functions import placed
-from pubcheck.postgres.executor.steps import Constant
+from pubcheck.postgres.executor.functions import Constant, placed
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, StatementBuilder, Step

@@ -12,7 +12,7 @@ from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.operators import make_op
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
-from pubcheck.postgres.executor.steps import Constant
+from pubcheck.postgres.executor.functions import Constant
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.publication_lookup import ReplicaIdentity, replica_identity

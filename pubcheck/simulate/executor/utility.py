@@ -10,7 +10,7 @@ from typing import Any
 
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.executor.steps import Constant
+from pubcheck.postgres.executor.functions import Constant
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.changes import compute_generated, insert_version

@@ -23,12 +23,13 @@ from pubcheck.postgres.catalog.rows import (
     Relation,
 )
 from pubcheck.postgres.ddl.object_descriptions import RELKIND_NOUN, RELKIND_SINGULAR, not_supported_for
-from pubcheck.postgres.ddl.publications import is_removed, permission_denied
-from pubcheck.postgres.ddl.publications.objects import (
+from pubcheck.postgres.ddl.publications import (
     Member,
     PublicationObjects,
     check_column_lists,
+    is_removed,
     open_tables,
+    permission_denied,
     transform_filters,
 )
 from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError

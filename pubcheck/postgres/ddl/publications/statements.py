@@ -15,15 +15,16 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import FIRST_UNPINNED, PUBLICATION_EXCLUSION, PUBLICATION_NAMESPACE, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Publication, PublicationExclusion, Relation
 from pubcheck.postgres.ddl.object_descriptions import RELKIND_SINGULAR, not_supported_for
-from pubcheck.postgres.ddl.publications import check_text, permission_denied
-from pubcheck.postgres.ddl.publications.members import add_tables, alter_schemas, alter_tables
-from pubcheck.postgres.ddl.publications.objects import (
+from pubcheck.postgres.ddl.publications import (
     PublicationObjects,
     check_column_lists,
+    check_text,
     look_up,
     open_tables,
+    permission_denied,
     transform_filters,
 )
+from pubcheck.postgres.ddl.publications.members import add_tables, alter_schemas, alter_tables
 from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, NOT_PUBLICATION_OWNER, PUBLICATION_EXISTS, ServerError
 from pubcheck.postgres.identifiers import ascii_lower, quote_identifier, split_identifiers
 from pubcheck.postgres.parse import Node
