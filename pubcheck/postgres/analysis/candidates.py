@@ -84,13 +84,13 @@ def _candidate(proc: Proc, path: int, arity: int, argument_names: Sequence[str],
 
 def _match_names(proc: Proc, arity: int, argument_names: Sequence[str]) -> tuple[int, ...] | None:
     """MatchNamedCall: the parameter of each argument, then those that take their defaults."""
-    positions, complete = matched_positions(proc, arity, argument_names)
+    positions, complete = _matched_positions(proc, arity, argument_names)
     if positions is None or not complete or len(set(positions)) < len(positions):
         return None
     return (*positions, *(position for position in range(len(proc.arguments)) if position not in positions))
 
 
-def matched_positions(proc: Proc, arity: int, argument_names: Sequence[str]) -> tuple[list[int] | None, bool]:
+def _matched_positions(proc: Proc, arity: int, argument_names: Sequence[str]) -> tuple[list[int] | None, bool]:
     """Return the parameter of each argument, None if a parameter's name is unknown; and whether all other parameters
     have defaults."""
     names = [
@@ -284,7 +284,7 @@ def _conditions_met(proc: Proc, arity: int, argument_names: Sequence[str], expan
         return len(_CLOSEST) - 1 if by_default or parameters == arity or variadic else 0
     if not by_default:
         return 0
-    positions, complete = matched_positions(proc, arity, argument_names)
+    positions, complete = _matched_positions(proc, arity, argument_names)
     if positions is None:
         return 1
     if len(set(positions)) < len(positions):

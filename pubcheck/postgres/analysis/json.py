@@ -44,7 +44,7 @@ _PASSED_AS_THEY_ARE = frozenset(
 """Types that jsonpath variables have of themselves (GetJsonPathVar)."""
 
 
-class Returning(Struct):
+class _Returning(Struct):
     """JsonReturning: type 0 where no RETURNING says it; ``format`` "", "json" or "jsonb"."""
 
     type: int = 0
@@ -53,7 +53,7 @@ class Returning(Struct):
     location: int = -1
 
 
-def as_function(p: ParseState, name: str, args: list[Node], body: Node, call: Node | None = None) -> Expr:
+def _as_function(p: ParseState, name: str, args: list[Node], body: Node, call: Node | None = None) -> Expr:
     """A construct that the major does not know: a call of a function that has its name."""
     values = [p.transform(argument) for argument in args]
     return call_function(p, [name], values, call or {}, body.get("location", -1))
@@ -62,7 +62,7 @@ def as_function(p: ParseState, name: str, args: list[Node], body: Node, call: No
 # Parts that constructs share.
 
 
-def value_expression(
+def _value_expression(
     p: ParseState, construct: str, body: Node, default: str, target: int = 0, *, passed: bool = False
 ) -> Expr:
     """transformJsonValueExpr: a value with FORMAT JSON or without, coerced to a target type if there is one.
@@ -106,10 +106,10 @@ def value_expression(
     return value if coerced is value else Expr("JsonValueExpr", into, [value], location)
 
 
-def returning(p: ParseState, output: Node | None, *, any_format: bool) -> Returning:
+def returning(p: ParseState, output: Node | None, *, any_format: bool) -> _Returning:
     """transformJsonOutput. Raises ServerError 42704, 0A000."""
     if output is None:
-        return Returning()
+        return _Returning()
     json_format = output["returning"]["format"]
     oid, typmod = type_and_typmod(p, output["typeName"])
     if output["typeName"].get("setof"):
@@ -119,7 +119,7 @@ def returning(p: ParseState, output: Node | None, *, any_format: bool) -> Return
         raise p.error("0A000", "returning pseudo-types is not supported in SQL/JSON functions")
     location: int = json_format.get("location", -1)
     if json_format["format_type"] == "JS_FORMAT_DEFAULT":
-        return Returning(oid, typmod, "jsonb" if oid == JSONB else "json", location)
+        return _Returning(oid, typmod, "jsonb" if oid == JSONB else "json", location)
     if not any_format and oid not in (BYTEA, JSON, JSONB) and row.category != "S":
         raise p.error("0A000", "cannot use JSON format with non-string output types", location)
     encoding = json_format["encoding"]
@@ -128,10 +128,10 @@ def returning(p: ParseState, output: Node | None, *, any_format: bool) -> Return
     if encoding not in ("JS_ENC_DEFAULT", "JS_ENC_UTF8"):
         hint = "Only UTF8 JSON encoding is supported."
         raise p.error("0A000", "unsupported JSON encoding", location, hint=hint)
-    return Returning(oid, typmod, "json", location)
+    return _Returning(oid, typmod, "json", location)
 
 
-def _constructor_output(p: ParseState, output: Node | None, args: list[Expr]) -> Returning:
+def _constructor_output(p: ParseState, output: Node | None, args: list[Expr]) -> _Returning:
     """transformJsonConstructorOutput: without RETURNING, jsonb if any argument is, else json."""
     result = returning(p, output, any_format=True)
     if not result.type:
@@ -140,7 +140,7 @@ def _constructor_output(p: ParseState, output: Node | None, args: list[Expr]) ->
     return result
 
 
-def _constructor(p: ParseState, name: str, args: list[Expr], to: Returning, location: int) -> Expr:
+def _constructor(p: ParseState, name: str, args: list[Expr], to: _Returning, location: int) -> Expr:
     """makeJsonConstructorExpr. Raises ServerError 42846."""
     expr = Expr("JsonConstructorExpr", to.type, args, location, typmod=to.typmod, value=name)
     result = JSONB if to.format == "jsonb" else JSON
@@ -168,7 +168,7 @@ def _constructor(p: ParseState, name: str, args: list[Expr], to: Returning, loca
 def object_constructor(p: ParseState, body: Node) -> Expr:
     """JSON_OBJECT('key': value, ...)."""
     if not p.major.sql_json_constructors:
-        return as_function(p, "json_object", [], body)
+        return _as_function(p, "json_object", [], body)
     args = _pairs(p, "JSON_OBJECT()", [item["JsonKeyValue"] for item in body.get("exprs", ())])
     to = _constructor_output(p, body.get("output"), args)
     return _constructor(p, "JSON_OBJECT", args, to, body.get("location", -1))
@@ -178,7 +178,7 @@ def _pairs(p: ParseState, construct: str, pairs: list[Node]) -> list[Expr]:
     args: list[Expr] = []
     for pair in pairs:
         args.append(p.transform(pair["key"]))
-        args.append(value_expression(p, construct, pair["value"], ""))
+        args.append(_value_expression(p, construct, pair["value"], ""))
     return args
 
 
@@ -186,8 +186,8 @@ def array_constructor(p: ParseState, body: Node) -> Expr:
     """JSON_ARRAY(value, ...)."""
     items = [item["JsonValueExpr"] for item in body.get("exprs", ())]
     if not p.major.sql_json_constructors:
-        return as_function(p, "json_array", [item["raw_expr"] for item in items], body)
-    args = [value_expression(p, "JSON_ARRAY()", item, "") for item in items]
+        return _as_function(p, "json_array", [item["raw_expr"] for item in items], body)
+    args = [_value_expression(p, "JSON_ARRAY()", item, "") for item in items]
     to = _constructor_output(p, body.get("output"), args)
     return _constructor(p, "JSON_ARRAY", args, to, body.get("location", -1))
 
@@ -202,8 +202,8 @@ def array_aggregate(p: ParseState, body: Node) -> Expr:
     """JSON_ARRAYAGG."""
     constructor = body["constructor"]
     if not p.major.sql_json_constructors:
-        return as_function(p, "json_arrayagg", [body["arg"]["raw_expr"]], constructor, constructor)
-    args = [value_expression(p, "JSON_ARRAYAGG()", body["arg"], "")]
+        return _as_function(p, "json_arrayagg", [body["arg"]["raw_expr"]], constructor, constructor)
+    args = [_value_expression(p, "JSON_ARRAYAGG()", body["arg"], "")]
     raise _aggregate(p, constructor, args)
 
 
@@ -253,33 +253,33 @@ def parse(p: ParseState, body: Node) -> Expr:
     """JSON(text) (transformJsonParseExpr)."""
     item, location = body["expr"], body.get("location", -1)
     if not p.major.sql_json_functions:
-        return as_function(p, "json", [item["raw_expr"]], body)
+        return _as_function(p, "json", [item["raw_expr"]], body)
     if body.get("unique_keys"):
         value, oid = _document(p, item["raw_expr"], item["format"])
         if oid != TEXT:
             message = "cannot use non-string types with WITH UNIQUE KEYS clause"
             raise p.error("42804", message, location)
     else:
-        value = value_expression(p, "JSON()", item, "json", JSON)
-    return _constructor(p, "JSON", [value], Returning(JSON, format="json"), location)
+        value = _value_expression(p, "JSON()", item, "json", JSON)
+    return _constructor(p, "JSON", [value], _Returning(JSON, format="json"), location)
 
 
 def scalar(p: ParseState, body: Node) -> Expr:
     """JSON_SCALAR(value) (transformJsonScalarExpr)."""
     if not p.major.sql_json_functions:
-        return as_function(p, "json_scalar", [body["expr"]], body)
+        return _as_function(p, "json_scalar", [body["expr"]], body)
     value = p.transform(body["expr"])
     if value.type == UNKNOWN:
         value = coerce_to_specific_type(p, value, TEXT, "JSON_SCALAR")
-    return _constructor(p, "JSON_SCALAR", [value], Returning(JSON, format="json"), body.get("location", -1))
+    return _constructor(p, "JSON_SCALAR", [value], _Returning(JSON, format="json"), body.get("location", -1))
 
 
 def serialize(p: ParseState, body: Node) -> Expr:
     """JSON_SERIALIZE(value) (transformJsonSerializeExpr)."""
     if not p.major.sql_json_functions:
-        return as_function(p, "json_serialize", [body["expr"]["raw_expr"]], body)
-    value = value_expression(p, "JSON_SERIALIZE()", body["expr"], "json")
-    to = Returning(TEXT, format="json")
+        return _as_function(p, "json_serialize", [body["expr"]["raw_expr"]], body)
+    value = _value_expression(p, "JSON_SERIALIZE()", body["expr"], "json")
+    to = _Returning(TEXT, format="json")
     if "output" in body:
         to = returning(p, body["output"], any_format=True)
         if to.type != BYTEA and p.cache.type(to.type).category != "S":
@@ -316,9 +316,9 @@ def query_function(p: ParseState, body: Node) -> Expr:
     """Analyse a JSON query function. Raises ServerError 42601, 42804, 42846 and the errors of its parts."""
     name, location = _NAMES[body["op"]], body.get("location", -1)
     if not p.major.sql_json_functions:
-        return as_function(p, name.lower(), [body["context_item"]["raw_expr"], body["pathspec"]], body)
+        return _as_function(p, name.lower(), [body["context_item"]["raw_expr"], body["pathspec"]], body)
     _check_clauses(p, name, body, location)
-    document = value_expression(p, name, body["context_item"], _FORMATS[name], JSONB)
+    document = _value_expression(p, name, body["context_item"], _FORMATS[name], JSONB)
     path = p.transform(body["pathspec"])
     place = expr_location(path)
     coerced = coerce_to_target_type(p, path, path.type, JSONPATH, -1, "e", IMPLICIT, place)
@@ -326,7 +326,7 @@ def query_function(p: ParseState, body: Node) -> Expr:
         message = f"JSON path expression must be of type jsonpath, not of type {p.type_name(path.type)}"
         raise p.error("42804", message, place)
     passing = [item["JsonArgument"]["val"] for item in body.get("passing", ())]
-    args = [document, coerced, *(value_expression(p, name, item, "jsonb", passed=True) for item in passing)]
+    args = [document, coerced, *(_value_expression(p, name, item, "jsonb", passed=True) for item in passing)]
     to = returning(p, body.get("output"), any_format=False)
     if not to.type:
         to.type, to.typmod = _RESULTS[name], -1
@@ -355,7 +355,7 @@ def _check_clauses(p: ParseState, name: str, body: Node, location: int) -> None:
             raise p.error("42601", f"invalid {clause} behavior", place, detail=detail.format(clause))
 
 
-def _behavior(p: ParseState, behavior: Node | None, to: Returning) -> list[Expr]:
+def _behavior(p: ParseState, behavior: Node | None, to: _Returning) -> list[Expr]:
     """A DEFAULT expression must be constant and of a type that can be cast (transformJsonBehavior).
 
     The values of the other behaviours are coerced when the filter runs.

@@ -93,7 +93,7 @@ _PARAMETERS = {
     "spgist": _FULL,
 }
 """The storage parameters by the kind of relation; those of an index by its access method."""
-INDEX_METHODS = frozenset(("brin", "btree", "gin", "gist", "hash", "spgist"))
+_INDEX_METHODS = frozenset(("brin", "btree", "gin", "gist", "hash", "spgist"))
 
 
 def refuse_parameters(session: Session, nodes: Iterable[Node], kind: str, *, new: bool = True) -> None:
@@ -200,7 +200,7 @@ def create_method(session: Session, node: Node) -> None:
     name = node["amname"]
     if not session.superuser():
         raise ServerError("42501", f'permission denied to create access method "{name}"')
-    if name in (_OF_TABLES, *INDEX_METHODS):
+    if name in (_OF_TABLES, *_INDEX_METHODS):
         raise ServerError("42710", '{kind} "{name}" already exists', kind=METHOD, name=name)
     create_other(session, METHOD, name)
 
@@ -218,7 +218,7 @@ def refuse_index_storage(session: Session, node: Node, method: str) -> None:
     refuse_tablespace(node.get("tableSpace") or node.get("indexspace"))
     if method == _OF_TABLES:
         raise ServerError("55000", f'access method "{method}" is not of type INDEX')
-    if method not in INDEX_METHODS and method != "rtree":
+    if method not in _INDEX_METHODS and method != "rtree":
         _refuse_missing(session, method)
     refuse_parameters(session, node.get("options", ()), method)
 
@@ -235,7 +235,7 @@ def refuse_unsupported(spec: IndexSpec) -> None:
         ("order", "ASC/DESC options", any(option not in (None, "SORTBY_DEFAULT") for option in orders)),
         ("order", "NULLS FIRST/LAST options", any(option not in (None, "SORTBY_NULLS_DEFAULT") for option in nulls)),
     ):
-        if requested and spec.method in INDEX_METHODS and spec.method not in _SUPPORTING[feature]:
+        if requested and spec.method in _INDEX_METHODS and spec.method not in _SUPPORTING[feature]:
             raise ServerError("0A000", f'access method "{spec.method}" does not support {description}')
 
 
@@ -253,7 +253,7 @@ def refuse_table_method(session: Session, name: str, *, partitioned: bool = Fals
     """Raise ServerError if this certainly is not an access method of tables (get_table_am_oid)."""
     if partitioned and not session.catalog.major.partitioned_access_methods:
         raise ServerError("0A000", "specifying a table access method is not supported on a partitioned table")
-    if name in INDEX_METHODS:
+    if name in _INDEX_METHODS:
         raise ServerError("55000", f'access method "{name}" is not of type TABLE')
     if name != _OF_TABLES:
         _refuse_missing(session, name)

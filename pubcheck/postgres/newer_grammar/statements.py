@@ -169,7 +169,7 @@ _PERSISTENCE = (b"local", b"global", b"temporary", b"temp", b"unlogged")
 _ELEMENTS = {b"vertex": "vertex", b"node": "vertex", b"edge": "edge", b"relationship": "edge"}
 
 
-def read_property_graph(reader: Reader) -> tuple[str, Node] | None:
+def _read_property_graph(reader: Reader) -> tuple[str, Node] | None:
     """Return the statement with the names of the graphs, None for any other statement."""
     try:
         if reader.accept(b"create"):
@@ -239,7 +239,7 @@ def _elements(reader: Reader) -> Iterator[Node]:
 EXCEPT_TABLE = "PUBLICATIONOBJ_EXCEPT_TABLE"
 
 
-def read_create_publication(reader: Reader) -> tuple[str, Node] | None:
+def _read_create_publication(reader: Reader) -> tuple[str, Node] | None:
     """Return the CreatePublicationStmt with a list of all tables or sequences, None for any other statement."""
     head = _before(reader, b"for", b"")
     if head is None:
@@ -251,7 +251,7 @@ def read_create_publication(reader: Reader) -> tuple[str, Node] | None:
     return "CreatePublicationStmt", {**node, **objects.fields()}
 
 
-def read_alter_publication(reader: Reader) -> tuple[str, Node] | None:
+def _read_alter_publication(reader: Reader) -> tuple[str, Node] | None:
     """Return the AlterPublicationStmt that sets a list of all tables or sequences, None for any other statement."""
     head = _before(reader, b"set", b" DROP TABLE t")
     if head is None:
@@ -328,10 +328,10 @@ class _AllObjects:
 
 
 _READERS = {
-    (b"alter", b"publication"): read_alter_publication,
+    (b"alter", b"publication"): _read_alter_publication,
     (b"alter", b"subscription"): read_alter_subscription,
     (b"alter", b"table"): read_alter_table,
-    (b"create", b"publication"): read_create_publication,
+    (b"create", b"publication"): _read_create_publication,
     (b"create", b"schema"): read_create_schema,
     (b"create", b"subscription"): read_create_subscription,
 }
@@ -349,7 +349,7 @@ def parse_newer(text: str) -> tuple[str, Node] | None:
     if words[:1] == [b"repack"]:
         statement = read_repack(Reader(data))
     elif statement is None and b"property" in words:
-        statement = read_property_graph(Reader(data))
+        statement = _read_property_graph(Reader(data))
     if statement is None:
         statement = parse_without_clauses(data)
     if statement is None and (node := skipped_node(data)) is not None:

@@ -168,7 +168,7 @@ class Names:
         if isinstance(value, str):
             namespace, name = PG_CATALOG, value
         else:
-            initdb = initdb_text_search(self.catalog.major.number, dictionaries=kind.endswith("dictionary")).get(value)
+            initdb = _initdb_text_search(self.catalog.major.number, dictionaries=kind.endswith("dictionary")).get(value)
             row = self.catalog.others.get(value)
             if row is not None:
                 namespace, name = row.namespace, row.name
@@ -187,19 +187,19 @@ _FUNCTIONS_BEFORE_TYPES = 12
 """The functions of information_schema that information_schema.sql creates before its first type."""
 
 
-def information_schema_oid(major: int) -> int:
+def _information_schema_oid(major: int) -> int:
     """The oid that initdb gives to information_schema, in the minor release that ``builtins`` has a snapshot of."""
     first_type = min(builtins(major).types["information_schema"].values())
     return first_type - _FUNCTIONS_BEFORE_TYPES - 1
 
 
 @cache
-def initdb_text_search(major: int, *, dictionaries: bool) -> dict[int, str]:
+def _initdb_text_search(major: int, *, dictionaries: bool) -> dict[int, str]:
     """The text search configurations or dictionaries that initdb creates, by oid: for each language a dictionary and
     then a configuration, and information_schema after the last one (snowball_create.sql).
     """
     names = sorted(languages(BY_NUMBER[major]))
-    first = information_schema_oid(major) - 2 * len(names)
+    first = _information_schema_oid(major) - 2 * len(names)
     by_oid = {3765 if dictionaries else 3748: "simple"}
     for number, name in enumerate(names):
         oid = first + 2 * number
@@ -235,14 +235,14 @@ def _path(context: OutputContext) -> tuple[int, ...]:
 def _sender(context: OutputContext, type_oid: int) -> Sender:
     dictionaries = type_oid == oids.REGDICTIONARY
     oids_by_name = {
-        name: oid for oid, name in initdb_text_search(context.major.number, dictionaries=dictionaries).items()
+        name: oid for oid, name in _initdb_text_search(context.major.number, dictionaries=dictionaries).items()
     }
 
     def send(value: int | str) -> bytes:
         if isinstance(value, str):
             value = oids_by_name[value]
         elif value == INFORMATION_SCHEMA:
-            value = information_schema_oid(context.major.number)
+            value = _information_schema_oid(context.major.number)
         return struct.pack(">I", value)
 
     return send

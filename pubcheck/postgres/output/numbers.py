@@ -67,7 +67,7 @@ NUMERIC = fixed(numeric_text, _numeric_send)
 # Floating point.
 
 
-def float_writer(context: OutputContext, single: bool) -> Writer:
+def _float_writer(context: OutputContext, single: bool) -> Writer:
     """float4out, float8out: the shortest digits that give the number back, or ``extra_float_digits`` more or less
     than the type surely has.
     """
@@ -157,8 +157,8 @@ def _laid_out(text: str, limit: int) -> str:
     return f"{minus}{mantissa}e{'-' if scientific < 0 else '+'}{abs(scientific):02}"
 
 
-FLOAT4 = TypeOutput(lambda context, type_oid: float_writer(context, True), packed(str, ">f").sender)
-FLOAT8 = TypeOutput(lambda context, type_oid: float_writer(context, False), packed(str, ">d").sender)
+FLOAT4 = TypeOutput(lambda context, type_oid: _float_writer(context, True), packed(str, ">f").sender)
+FLOAT8 = TypeOutput(lambda context, type_oid: _float_writer(context, False), packed(str, ">d").sender)
 
 
 # money.
@@ -186,7 +186,7 @@ Point = tuple[float, float]
 
 def _points(context: OutputContext) -> Callable[[Sequence[Point]], str]:
     """path_encode, without the brackets."""
-    write = float_writer(context, False)
+    write = _float_writer(context, False)
     return lambda points: ",".join(f"({write(x)},{write(y)})" for x, y in points)
 
 
@@ -214,12 +214,12 @@ def _path(context: OutputContext, type_oid: int) -> Writer:
 
 
 def _line(context: OutputContext, type_oid: int) -> Writer:
-    write = float_writer(context, False)
+    write = _float_writer(context, False)
     return lambda value: f"{{{','.join(map(write, value))}}}"
 
 
 def _circle(context: OutputContext, type_oid: int) -> Writer:
-    points, write = _points(context), float_writer(context, False)
+    points, write = _points(context), _float_writer(context, False)
     return lambda value: f"<{points((value[0],))},{write(value[1])}>"
 
 

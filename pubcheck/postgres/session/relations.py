@@ -27,7 +27,7 @@ from pubcheck.postgres.session.statement_context import Visibility
 from pubcheck.postgres.tokens import folded, tokens
 
 
-class Schemas(Visibility):
+class _Schemas(Visibility):
     """The look-up of names in schemas, and the schemas that objects are created in."""
 
     # The search path.
@@ -125,7 +125,7 @@ class Schemas(Visibility):
 _PLAIN_NAME = lazy_compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
-class Relations(Schemas):
+class Relations(_Schemas):
     """The look-up of relations, and the relations that are only supposed to exist."""
 
     def find_relation(self, rv: Node) -> Relation | None:

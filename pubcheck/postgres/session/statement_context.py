@@ -31,7 +31,7 @@ HEALING = lazy_compile(
 )
 """The statements that can end the refusal of a write. SQL that is not followed must not contain them if refusals are
 to stay certain."""
-IDENTIFYING = lazy_compile(
+_IDENTIFYING = lazy_compile(
     r"\balter\s+table\b[^;]*?[%{}'|<>:$][^;]*?\breplica\s+identity\b(?!\s+(?:default|nothing)\b)", re.IGNORECASE
 )
 """ALTER TABLE of a table whose name is put together, by which it gets a replica identity that it did not have."""
@@ -262,7 +262,7 @@ class Visibility(Rights):
         """Note that something with an unknown effect runs; ``text`` is its known part, None if nothing is known."""
         self.blind = True
         self.healed = self.healed or text is None or HEALING.search(text) is not None
-        self.identified = self.identified or (text is not None and IDENTIFYING.search(text) is not None)
+        self.identified = self.identified or (text is not None and _IDENTIFYING.search(text) is not None)
         self.joined = self.joined or text is None or "publication" in text.lower()
         if text is None or taking(text):
             self.doubt_publications()

@@ -41,7 +41,7 @@ from pubcheck.postgres.session.columns import (
 from pubcheck.postgres.session.syscache import SysCache
 
 
-def refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node | None) -> None:
+def _refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node | None) -> None:
     """Raise ServerError 42804 if the column, or the USING expression, cannot be assigned to the new type.
 
     Raises the errors of analysis for an invalid USING. A type that is unknown may have a cast.
@@ -257,7 +257,7 @@ def prepare_type(session: Session, relation: int, command: Node, recurse: bool) 
         refuse_identity_type(replace(column, type=oid))
     for member in having_column(session, relation, name, recurse):
         _refuse_partition_key(session, member, name, _place(session, definition))
-    refuse_cast(session, row, column, oid, typmod, definition.get("raw_default"))
+    _refuse_cast(session, row, column, oid, typmod, definition.get("raw_default"))
     if not recurse and catalog.children.has(relation):
         raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
     return NewType(oid, typmod, collation)

@@ -38,7 +38,7 @@ def _refuse_excluded(session: Session, child: Relation) -> None:
     ).about(publications[0].name, session.qualified(child))
 
 
-def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: Node) -> None:
+def _attach_partition(session: Session, parent_oid: int, child_oid: int, spec: Node) -> None:
     """ATExecAttachPartition with a PartitionBoundSpec.
 
     Raises ServerError for a table that cannot become a partition.
@@ -166,7 +166,7 @@ def _merged(parent: Relation, column: Column) -> NotNull | None:
     return replace(held, inherited=held.inherited + 1, local=held.local and parent.kind != "p")
 
 
-def detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
+def _detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
     """ATExecDetachPartition: the table keeps copies of everything it had as a partition."""
     catalog = session.catalog
     parent, child = catalog.relations[parent_oid], catalog.relations[child_oid]
@@ -237,7 +237,7 @@ def _detached_not_null(parent: Relation, column: Column) -> NotNull | None:
     return replace(held, inherited=held.inherited - 1, local=held.local or held.inherited == 1)
 
 
-def add_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
+def _add_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
     """ATExecAddInherit."""
     catalog = session.catalog
     child, parent = catalog.relations[child_oid], catalog.relations[parent_oid]
@@ -255,7 +255,7 @@ def add_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
     catalog.depend((RELATION, child_oid, 0), (RELATION, parent_oid, 0), NORMAL)
 
 
-def drop_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
+def _drop_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
     """ATExecDropInherit."""
     catalog = session.catalog
     child, parent = catalog.relations[child_oid], catalog.relations[parent_oid]
@@ -273,7 +273,7 @@ def attach(session: Session, relation: int, command: Node, recurse: bool) -> Non
     index = session.catalog.indexes.get(relation)
     require_owner(session, child)
     if index is None:
-        attach_partition(session, relation, child.oid, command["def"]["PartitionCmd"].get("bound", {}))
+        _attach_partition(session, relation, child.oid, command["def"]["PartitionCmd"].get("bound", {}))
         return
     catalog = session.catalog
     part = catalog.indexes.get(child.oid)
@@ -307,17 +307,17 @@ def detach(session: Session, relation: int, command: Node, recurse: bool) -> Non
         session.refuse_in_transaction("ALTER TABLE ... DETACH CONCURRENTLY")
         if any(rows[oid].bound == ("d",) for oid in session.catalog.children.get(relation)):
             raise ServerError("55000", "cannot detach partitions concurrently when a default partition exists")
-    detach_partition(session, relation, session.relation(partition["name"]).oid)
+    _detach_partition(session, relation, session.relation(partition["name"]).oid)
 
 
 def inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:
     parent = session.relation(command["def"]["RangeVar"])
     require_owner(session, parent)
-    add_inherit(session, relation, parent.oid)
+    _add_inherit(session, relation, parent.oid)
 
 
 def no_inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    drop_inherit(session, relation, session.relation(command["def"]["RangeVar"]).oid)
+    _drop_inherit(session, relation, session.relation(command["def"]["RangeVar"]).oid)
 
 
 def add_of(session: Session, relation: int, command: Node, recurse: bool) -> None:

@@ -41,7 +41,7 @@ _OWNED = (TYPE, PROC, OPERATOR, COLLATION, OTHER)
 """Classes of objects that have an owner and a schema and are not relations."""
 
 
-def word_of(target: Object) -> str:
+def _word_of(target: Object) -> str:
     """Return the word for an object in messages."""
     return _WORDS.get(target[0], "object")
 
@@ -57,10 +57,10 @@ def object_row(session: Session, target: Object) -> Any:
 def require_publication_owner(session: Session, row: Publication) -> None:
     """Raise ServerError 42501, with a finding's key."""
     if not session.owns(row.owner):
-        raise owner_required(row, NOT_PUBLICATION_OWNER, "publication-owner", publication=row.name)
+        raise _owner_required(row, NOT_PUBLICATION_OWNER, "publication-owner", publication=row.name)
 
 
-def owner_required(row: Publication, message: str, key: str, hint: str | None = None, **arguments: str) -> ServerError:
+def _owner_required(row: Publication, message: str, key: str, hint: str | None = None, **arguments: str) -> ServerError:
     """Return the error for a role that lacks a privilege on a publication."""
     error = ServerError("42501", message, key=key, detail=None, hint=hint, location=None, culprit=None, **arguments)
     return error.about(row.name)
@@ -78,7 +78,7 @@ def require_owner(session: Session, row: Relation) -> None:
 def require_object_owner(session: Session, target: Object, row: Any) -> None:
     """Raise ServerError 42501 for an object other than a relation."""
     if not session.owns(row.owner):
-        raise ServerError("42501", f"must be owner of {word_of(target)} {row.name}")
+        raise ServerError("42501", f"must be owner of {_word_of(target)} {row.name}")
 
 
 def relation_to_alter(session: Session, kind: str, node: Node) -> Relation | None:
@@ -179,7 +179,7 @@ def _object_to_drop(session: Session, kind: str, item: Node, missing_ok: bool) -
         if row is not None and not session.owns(row.owner):
             schema = catalog.namespaces.get(row.namespace)
             if schema is None or not session.owns(schema.owner):
-                raise ServerError("42501", f"must be owner of {word_of(address)} {row.name}")
+                raise ServerError("42501", f"must be owner of {_word_of(address)} {row.name}")
     return address
 
 
@@ -222,7 +222,7 @@ def change_owner(session: Session, node: Node) -> None:
     row = object_row(session, address) if address else None
     if address is None or row is None:
         return
-    _followed_owner(session, row.owner, owner, f"{word_of(address)} {row.name}")
+    _followed_owner(session, row.owner, owner, f"{_word_of(address)} {row.name}")
     catalog.rows_of(address[0]).put(row.oid, replace(row, owner=owner.oid))
     if address[0] == TYPE and row.relation:
         relation = catalog.relations[row.relation]
@@ -248,16 +248,16 @@ def _change_publication_owner(session: Session, row: Publication, owner: Role) -
         require_publication_owner(session, row)
         if owner.seen and not session.member_of(owner.oid):
             if catalog.major.set_role_option:
-                raise owner_required(row, NO_SET_ROLE, "set-role", role=owner.name)
-            raise owner_required(row, 'must be member of role "{role}"', "set-role", role=owner.name)
+                raise _owner_required(row, NO_SET_ROLE, "set-role", role=owner.name)
+            raise _owner_required(row, 'must be member of role "{role}"', "set-role", role=owner.name)
         if not session.may_create_in_database(owner):
             session.assume_database()
-            raise owner_required(row, NO_CREATE_IN_DATABASE, "create-in-database", database=catalog.database)
+            raise _owner_required(row, NO_CREATE_IN_DATABASE, "create-in-database", database=catalog.database)
         scope = "ALL TABLES" if row.scope else "TABLES IN SCHEMA" if catalog.schemas_of.has(row.oid) else ""
         if scope and catalog.major.publishes_sequences:
             scope = "ALL TABLES or ALL SEQUENCES or TABLES IN SCHEMA"
         if scope and owner.seen and not owner.superuser:
-            raise owner_required(
+            raise _owner_required(
                 row,
                 'permission denied to change owner of publication "{publication}"',
                 "owner-not-superuser",

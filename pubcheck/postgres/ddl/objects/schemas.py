@@ -63,7 +63,7 @@ def move_type(session: Session, row: Type, namespace: int, name: str) -> None:
         catalog.rename(array, namespace=namespace, name=catalog.array_type_name(namespace, name))
 
 
-def move_row_type(session: Session, row: Relation, namespace: int, name: str) -> None:
+def _move_row_type(session: Session, row: Relation, namespace: int, name: str) -> None:
     """Move or rename the row type of a relation with it. Raises ServerError 42710."""
     catalog = session.catalog
     oid = catalog.type_names.get((row.namespace, row.name))
@@ -100,8 +100,8 @@ def rename_relation(session: Session, row: Relation, name: str) -> None:
     catalog = session.catalog
     if name == row.name:
         raise ServerError("42P07", 'relation "{name}" already exists', name=name)
-    take_name(session, row.namespace, name)
-    move_row_type(session, row, row.namespace, name)
+    _take_name(session, row.namespace, name)
+    _move_row_type(session, row, row.namespace, name)
     catalog.rename_relation(catalog.relations[row.oid], name, row.namespace)
     constraint = catalog.owner_of_index(row.oid)
     if constraint is not None:
@@ -119,7 +119,7 @@ def put_constraint(session: Session, row: Constraint, name: str) -> None:
     catalog.constraints.put(row.oid, replace(row, name=name))
 
 
-def take_name(session: Session, namespace: int, name: str) -> None:
+def _take_name(session: Session, namespace: int, name: str) -> None:
     """Make a name free for an existing relation; an assumed relation of that name goes with its memberships, and its
     children are then assumed too."""
     catalog, assumed = session.catalog, session.relation_in(namespace, name)
@@ -206,7 +206,7 @@ def _move_relation(session: Session, row: Relation, namespace: Namespace) -> Non
             raise ServerError("0A000", "cannot move objects into or out of TOAST schema")
     _refuse_taken(session, row, namespace)
     former = row.namespace
-    move_row_type(session, row, namespace.oid, row.name)
+    _move_row_type(session, row, namespace.oid, row.name)
     for oid in catalog.constraints_of.get(row.oid):
         constraint = catalog.constraints[oid]
         catalog.constraint_names.remove((former, constraint.name), oid)
@@ -231,4 +231,4 @@ def _refuse_taken(session: Session, row: Relation, namespace: Namespace) -> None
             "42P07", 'relation "{name}" already exists in schema "{owner}"', name=row.name, owner=namespace.name
         )
     if existing is not None and not existing.seen:
-        take_name(session, namespace.oid, row.name)
+        _take_name(session, namespace.oid, row.name)

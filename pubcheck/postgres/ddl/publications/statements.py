@@ -35,7 +35,7 @@ from pubcheck.postgres.tokens import name_end
 _ACTIONS = ("insert", "update", "delete", "truncate")
 
 
-class PublicationOptions(Struct, frozen=True):
+class _PublicationOptions(Struct, frozen=True):
     """The options of a statement; None for each that it does not have."""
 
     actions: frozenset[str] | None = None
@@ -55,7 +55,7 @@ class PublicationOptions(Struct, frozen=True):
         return replace(publication, **changes) if changes else publication
 
 
-def parse_options(session: Session, nodes: Iterable[Node], publication: str) -> PublicationOptions:
+def parse_options(session: Session, nodes: Iterable[Node], publication: str) -> _PublicationOptions:
     """Return the options, read from left to right. Raises ServerError 42601 at the first that the server refuses."""
     actions: frozenset[str] | None = None
     via_root: bool | None = None
@@ -85,7 +85,7 @@ def parse_options(session: Session, nodes: Iterable[Node], publication: str) -> 
             if error.culprit is None:
                 error.culprit = location
             raise
-    return PublicationOptions(actions, via_root, generated, via_root_location)
+    return _PublicationOptions(actions, via_root, generated, via_root_location)
 
 
 def _twice(location: int) -> ServerError:
@@ -156,13 +156,13 @@ def set_all(session: Session, publication: Publication, node: Node) -> None:
         ).about(name)
     former = {catalog.publication_exclusions[oid].relation: oid for oid in catalog.exclusions_of.get(publication.oid)}
     catalog.put_publication(replace(publication, all_tables=all_tables, all_sequences=all_sequences))
-    excluded = exclude_tables(session, publication, node.get("pubobjects", ()))
+    excluded = _exclude_tables(session, publication, node.get("pubobjects", ()))
     for relation, oid in former.items():
         if relation not in excluded:
             catalog.remove(PUBLICATION_EXCLUSION, oid)
 
 
-def exclude_tables(session: Session, publication: Publication, nodes: list[Node]) -> set[int]:
+def _exclude_tables(session: Session, publication: Publication, nodes: list[Node]) -> set[int]:
     """Leave the tables of EXCEPT out of a publication, and return their oids.
 
     All names are opened first, with the descendants of each; then each relation is checked.
@@ -209,7 +209,7 @@ def _refuse_not_excludable(session: Session, relation: Relation, publication: st
     raise error.about(publication, session.qualified(relation))
 
 
-def ignores_options(session: Session, publication: Publication, options: list[Node]) -> None:
+def _ignores_options(session: Session, publication: Publication, options: list[Node]) -> None:
     """Note the NOTICE for options of a publication whose sequences have none."""
     if options and publication.all_sequences:
         session.notices.append(OPTIONS_IGNORED)
@@ -260,8 +260,8 @@ def create_publication(session: Session, node: Node) -> None:
     former = None if existing is None else catalog.publications[existing]
     catalog.add_publication(publication)
     if all_tables or all_sequences:
-        ignores_options(session, publication, node.get("options", ()))
-        exclude_tables(session, publication, node.get("pubobjects", ()))
+        _ignores_options(session, publication, node.get("options", ()))
+        _exclude_tables(session, publication, node.get("pubobjects", ()))
     else:
         _add_objects(session, publication, node)
     if former is not None:
@@ -311,7 +311,7 @@ def alter_publication(session: Session, node: Node) -> None:
 def _alter_options(session: Session, publication: Publication, nodes: list[Node]) -> None:
     """AlterPublicationOptions: via_root cannot be undone while a partitioned member has a filter or a list."""
     catalog = session.catalog
-    options: PublicationOptions = parse_options(session, nodes, publication.name)
+    options: _PublicationOptions = parse_options(session, nodes, publication.name)
     if not publication.all_tables and options.via_root is False:
         members = [catalog.publication_rels[oid] for oid in catalog.members_of.get(publication.oid)]
         # GetPublicationRelations sorts them by oid.
@@ -331,7 +331,7 @@ def _alter_options(session: Session, publication: Publication, nodes: list[Node]
                 relation=relation.name,
                 what=clause,
             ).about(publication.name, session.qualified(relation))
-    ignores_options(session, publication, nodes)
+    _ignores_options(session, publication, nodes)
     catalog.publications.put(publication.oid, options.apply_to(publication))
 
 

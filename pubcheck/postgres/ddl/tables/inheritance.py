@@ -23,7 +23,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import DIFFERENT, difference
 
 
-def check_parent(session: Session, parent: Relation, partition: bool, persistence: str) -> None:
+def _check_parent(session: Session, parent: Relation, partition: bool, persistence: str) -> None:
     """Raise the errors of MergeAttributes and transformPartitionBound about a parent."""
     if not session.owns(parent.owner):
         raise ServerError("42501", f"must be owner of table {parent.name}")
@@ -45,7 +45,7 @@ def check_parent(session: Session, parent: Relation, partition: bool, persistenc
         )
 
 
-def inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Column]:
+def _inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Column]:
     """Return the parents' columns in order; equal names are one column (MergeAttributes)."""
     columns: list[Column] = []
     positions: dict[str, int] = {}
@@ -85,7 +85,7 @@ def inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Col
     return columns
 
 
-def columns_of_type(session: Session, node: Node) -> list[Column] | None:
+def _columns_of_type(session: Session, node: Node) -> list[Column] | None:
     """Return the columns of a composite type; None if the type is unknown."""
     oid = session.type_oid(node)
     row = session.catalog.types.get(oid)
@@ -96,7 +96,7 @@ def columns_of_type(session: Session, node: Node) -> list[Column] | None:
     return list(session.catalog.relations[row.relation].live())
 
 
-def merge_column(session: Session, existing: Column, column: Column, *, typed: bool) -> Column:
+def _merge_column(session: Session, existing: Column, column: Column, *, typed: bool) -> Column:
     """Return a column merged into the inherited one of its name, or that of the table's type (MergeChildAttribute).
 
     Raises ServerError 42804, 42P21 or 42611 if type, collation or generation differ. ``typed``: it names its type.
@@ -145,12 +145,12 @@ def inherit_constraints(session: Session, parent: Relation, child: int) -> None:
         constraint = catalog.constraints[oid]
         if constraint.kind == "c" and not constraint.no_inherit:
             if catalog.constraint(child, constraint.name) is None:
-                copy_check(session, constraint, child, inherited=True)
+                _copy_check(session, constraint, child, inherited=True)
         elif constraint.kind == "f" and parent.kind == "p":
             clone_foreign_key(session, constraint, parent, child)
 
 
-def copy_check(session: Session, constraint: Constraint, target: int, *, inherited: bool) -> None:
+def _copy_check(session: Session, constraint: Constraint, target: int, *, inherited: bool) -> None:
     catalog = session.catalog
     source, row = catalog.relations[constraint.relation], catalog.relations[target]
     named = (row.column(source.columns[key - 1].name) for key in constraint.keys)
@@ -197,7 +197,7 @@ def clone_foreign_key(session: Session, constraint: Constraint, parent: Relation
         catalog.depend(depender, (RELATION, child, key), AUTO)
 
 
-def clone_indexes(session: Session, parent: Relation, child: int) -> None:
+def _clone_indexes(session: Session, parent: Relation, child: int) -> None:
     """Give a new partition the indexes and keys of its parent."""
     catalog = session.catalog
     for oid in catalog.indexes_of.get(parent.oid):
@@ -227,16 +227,16 @@ class Ancestry:
 
     def columns(self) -> tuple[list[Column], bool]:
         """Return the columns of the parents and the type, and whether all of them are known."""
-        columns = inherited_columns(self._session, self.parents) if self.parents else []
+        columns = _inherited_columns(self._session, self.parents) if self.parents else []
         seen = all(parent.seen for parent in self.parents)
         if "ofTypename" in self._node:
-            of_type = columns_of_type(self._session, self._node["ofTypename"])
+            of_type = _columns_of_type(self._session, self._node["ofTypename"])
             seen = of_type is not None
             columns += of_type or ()
         return columns, seen
 
     def merge(self, existing: Column, column: Column, *, typed: bool) -> Column:
-        return merge_column(self._session, existing, column, typed=typed)
+        return _merge_column(self._session, existing, column, typed=typed)
 
     def refuse_overlap(self, name: str) -> None:
         """Raise ServerError if the bound of a new partition overlaps with another one's."""
@@ -254,7 +254,7 @@ class Ancestry:
             inherit_constraints(self._session, parent, row.oid)
         if row.partition and self.parents:
             # In DefineRelation, before the statements for the partition's own keys run.
-            clone_indexes(self._session, self.parents[0], row.oid)
+            _clone_indexes(self._session, self.parents[0], row.oid)
 
 
 def _parents(session: Session, node: Node, former: Relation | None, namespace: int, persistence: str) -> list[Relation]:
@@ -273,7 +273,7 @@ def _parents(session: Session, node: Node, former: Relation | None, namespace: i
             raise ServerError("42P07", f'relation "{parent.name}" would be inherited from more than once')
         distinct.add(parent.oid)
     for parent in parents:
-        check_parent(session, parent, "partbound" in node, persistence)
+        _check_parent(session, parent, "partbound" in node, persistence)
     return parents
 
 
@@ -330,7 +330,7 @@ def copy_constraints(session: Session, source: Relation, target: int, options: i
     for oid in catalog.constraints_of.get(source.oid):
         constraint = catalog.constraints[oid]
         if constraint.kind == "c":
-            copy_check(session, constraint, target, inherited=False)
+            _copy_check(session, constraint, target, inherited=False)
 
 
 def copy_indexes(session: Session, source: Relation, target: int, options: int) -> None:
