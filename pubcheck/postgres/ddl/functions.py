@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
 from pubcheck.postgres.builtins import builtins
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, PG_CATALOG, PROC, RELATION, TYPE
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, PG_CATALOG, PROC, RELATION, TYPE, Object
 from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.ddl.function_bodies import routine_of
 from pubcheck.postgres.ddl.new_objects import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.object_address import find_proc, functions_named, procs_named
+from pubcheck.postgres.ddl.query_dependencies import read_query
+from pubcheck.postgres.ddl.query_dependencies.changes import CHANGING, columns_of_change
 from pubcheck.postgres.ddl.types import make_shell
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import EVENT_TRIGGER, RECORD, VOID
@@ -133,6 +136,49 @@ def create_function(session: Session, node: Node) -> None:
         _refuse_utilities(session, node["sql_body"])
         for relation in relations_named(session, node["sql_body"]):
             catalog.depend(depender, (RELATION, relation, 0), NORMAL)
+        for used in _uses_of_body(session, node["sql_body"], row.name):
+            catalog.depend(depender, used, NORMAL)
+
+
+def _uses_of_body(session: Session, body: Node, name: str) -> Iterator[Object]:
+    """Yield the columns and functions that the statements of a body name, as far as they are known."""
+    for kind, statement in _statements_of_body(body):
+        if kind in CHANGING:
+            target = session.find_relation(statement["relation"])
+            for column in columns_of_change(kind, statement, target) if target is not None else ():
+                found = target.column(column) if target is not None else None
+                if target is not None and found is not None:
+                    yield RELATION, target.oid, found.number
+        query = _read_by(kind, statement)
+        if query is not None:
+            with contextlib.suppress(ServerError):
+                yield from read_query(session, query, name).uses
+
+
+def _read_by(kind: str, statement: Node) -> Node | None:
+    """Return a SELECT that reads what a statement does."""
+    if kind == "InsertStmt":
+        query: Node | None = statement.get("selectStmt")
+        return query
+    if kind not in CHANGING:
+        return {kind: statement} if kind == "SelectStmt" else None
+    sources = (*statement.get("fromClause", ()), *statement.get("usingClause", ()))
+    select = {
+        "targetList": [{"ResTarget": {"val": item["ResTarget"]["val"]}} for item in statement.get("targetList", ())],
+        "fromClause": [{"RangeVar": statement["relation"]}, *sources],
+    }
+    return {"SelectStmt": select | {key: statement[key] for key in ("whereClause", "withClause") if key in statement}}
+
+
+def _statements_of_body(body: Node) -> Iterator[tuple[str, Node]]:
+    """Yield the statements of a body that is not a string: RETURN as a SELECT."""
+    for part in body["List"]["items"] if "List" in body else [body]:
+        for statement in part["List"].get("items", ()) if "List" in part else [part]:
+            ((kind, node),) = statement.items()
+            if kind == "ReturnStmt":
+                yield "SelectStmt", {"targetList": [{"ResTarget": {"val": node["returnval"]}}]}
+            else:
+                yield kind, node
 
 
 def _keep_body(session: Session, node: Node, row: Proc, options: dict[str, Any]) -> None:

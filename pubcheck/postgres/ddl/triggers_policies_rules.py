@@ -18,7 +18,8 @@ from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
 from pubcheck.postgres.ddl.new_objects import addition, creation_name, depend_on_schema, make_object_name
 from pubcheck.postgres.ddl.object_address import all_objects_known, functions_called, functions_named
 from pubcheck.postgres.ddl.other_statements import missing_target
-from pubcheck.postgres.errors import NOT_PUBLICATION_OWNER, ServerError
+from pubcheck.postgres.ddl.query_dependencies.changes import CHANGING, columns_of_change
+from pubcheck.postgres.errors import NO_COLUMN, NOT_PUBLICATION_OWNER, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, find, names
 from pubcheck.postgres.session import Session
@@ -65,7 +66,7 @@ def _depend_on_functions(session: Session, row: OtherObject, tree: Any) -> None:
         session.catalog.depend((OTHER, row.oid, 0), (PROC, function, 0), NORMAL)
 
 
-_TRUNCATE, _INSTEAD = 1 << 5, 1 << 6
+_BEFORE, _INSERT, _DELETE, _TRUNCATE, _INSTEAD = 1 << 1, 1 << 2, 1 << 3, 1 << 5, 1 << 6
 """TRIGGER_TYPE_TRUNCATE, TRIGGER_TYPE_INSTEAD (catalog/pg_trigger.h)."""
 
 
@@ -84,6 +85,8 @@ def create_trigger(session: Session, node: Node) -> None:
         raise ServerError("42809", f'"{relation.name}" is a table', detail="Tables cannot have INSTEAD OF triggers.")
     if node.get("row") and node.get("events", 0) & _TRUNCATE:
         raise ServerError("0A000", "TRUNCATE FOR EACH ROW triggers are not supported")
+    if "whenClause" in node and relation.seen and not session.blind:
+        _refuse_when(relation, node)
     parts = names(node["funcname"])
     functions = functions_named(session, parts)
     if (
@@ -109,6 +112,37 @@ def create_trigger(session: Session, node: Node) -> None:
     if "constrrel" in node:
         referenced = session.relation(node["constrrel"])
         catalog.depend((OTHER, row.oid, 0), (RELATION, referenced.oid, 0), AUTO)
+
+
+def _refuse_when(relation: Relation, node: Node) -> None:
+    """Check what the WHEN condition of a trigger names. Raises ServerError 0A000, 42703 and 42P17."""
+    clause, events, before = node["whenClause"], node.get("events", 0), node.get("timing", 0) & _BEFORE
+    if any(True for _ in find(clause, "SubLink")):
+        raise ServerError("0A000", "cannot use subquery in trigger WHEN condition")
+    named: list[tuple[str, str]] = []
+    for _, reference in find(clause, "ColumnRef"):
+        fields = [field["String"]["sval"] for field in reference["fields"] if "String" in field]
+        if not fields or fields[0] not in ("old", "new") or len(fields) > 2:
+            continue
+        name = fields[1] if len(fields) > 1 else ""
+        if name and name not in SYSTEM_COLUMNS and relation.column(name) is None:
+            raise ServerError("42703", NO_COLUMN, location=reference.get("location"), column=".".join(fields))
+        named.append((fields[0], name))
+    for row, name in named:
+        if not node.get("row"):
+            raise ServerError("42P17", "statement trigger's WHEN condition cannot reference column values")
+        if row == "old" and events & _INSERT:
+            raise ServerError("42P17", "INSERT trigger's WHEN condition cannot reference OLD values")
+        if row == "new" and events & _DELETE:
+            raise ServerError("42P17", "DELETE trigger's WHEN condition cannot reference NEW values")
+        if row == "new" and before and name in SYSTEM_COLUMNS:
+            raise ServerError("0A000", "BEFORE trigger's WHEN condition cannot reference NEW system columns")
+        if (
+            row == "new"
+            and before
+            and any(column.generated and name in ("", column.name) for column in relation.live())
+        ):
+            raise ServerError("42P17", "BEFORE trigger's WHEN condition cannot reference NEW generated columns")
 
 
 def comment(session: Session, node: Node) -> None:
@@ -176,36 +210,9 @@ def create_rule(session: Session, node: Node) -> None:
             catalog.depend((OTHER, row.oid, 0), (RELATION, oid, 0), NORMAL)
     for action in node.get("actions", ()):
         for kind, body in action.items():
-            target = session.find_relation(body["relation"]) if kind in _CHANGING else None
+            target = session.find_relation(body["relation"]) if kind in CHANGING else None
             if target is not None:
-                _depend_on_columns(session, row, target, _columns_of_change(kind, body, target), NORMAL)
-
-
-_CHANGING = frozenset(("InsertStmt", "UpdateStmt", "DeleteStmt"))
-
-
-def _columns_of_change(kind: str, body: Node, target: Relation) -> list[str]:
-    """Return the columns of the changed table that a command of a rule names, or fills by their order."""
-    targets: Sequence[Node] = body.get("cols") or body.get("targetList") or ()
-    columns = [item["ResTarget"]["name"] for item in targets]
-    if kind == "InsertStmt":
-        return columns or [column.name for column in target.live()[: _width(body.get("selectStmt"))]]
-    if "fromClause" in body or "usingClause" in body:
-        return columns
-    known = (target.name, body["relation"].get("alias", {}).get("aliasname"))
-    for _, reference in find([body.get("whereClause"), body.get("targetList")], "ColumnRef"):
-        fields = [field["String"]["sval"] for field in reference["fields"] if "String" in field]
-        if len(fields) == len(reference["fields"]) and (len(fields) == 1 or fields[0] in known):
-            columns.append(fields[-1])
-    return columns
-
-
-def _width(query: Node | None) -> int:
-    """Return the number of columns of an INSERT's query, 0 where a star hides it."""
-    body = query["SelectStmt"] if query is not None else {}
-    if "valuesLists" in body:
-        return len(body["valuesLists"][0]["List"].get("items", ()))
-    return 0 if any(True for _ in find(body.get("targetList"), "A_Star")) else len(body.get("targetList", ()))
+                _depend_on_columns(session, row, target, columns_of_change(kind, body, target), NORMAL)
 
 
 def _refuse_actions(session: Session, actions: Sequence[Node]) -> None:

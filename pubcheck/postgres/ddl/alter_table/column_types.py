@@ -15,7 +15,7 @@ from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_target_type
 from pubcheck.postgres.analysis.pathways import can_coerce
 from pubcheck.postgres.analysis.row_filter import parse_state
-from pubcheck.postgres.catalog import COLLATION, FIRST_NORMAL_OID, NORMAL, OTHER, PUBLICATION_REL, RELATION, TYPE
+from pubcheck.postgres.catalog import COLLATION, FIRST_NORMAL_OID, NORMAL, OTHER, PROC, PUBLICATION_REL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.not_null import refuse_renewal
@@ -354,5 +354,7 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
                 key="type-of-column-in-expression" if catalog.memberships.has(row.oid) else None,
                 detail=f'Column "{column.name}" is used by generated column "{generated}".',
             )
+        if dependent[0] == PROC:
+            raise ServerError("0A000", "cannot alter type of a column used by a function or procedure")
         if dependent[0] == OTHER and kind == NORMAL:
             raise ServerError("0A000", "cannot alter type of a column used by another object")

@@ -41,14 +41,16 @@ from pubcheck.postgres.session import Session
 _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query", "JSON_VALUE_OP": "json_value"}
 
 
-def read_query(session: Session, query: Node) -> QueryReading:
+def read_query(session: Session, query: Node, function: str | None = None) -> QueryReading:
     """Return the columns and dependencies of a SELECT.
+
+    In the body of a ``function`` a name that is not a column may be a parameter.
 
     Raises ServerError if a relation, a type or a column that it needs certainly does not exist.
     """
     reader = _QueryReader(session)
     try:
-        columns = reader.select(query, Scope({}, []))
+        columns = reader.select(query, Scope({}, [] if function is None else [[NamespaceItem(function, None)]]))
     except RecursionError:
         # Sub-selects nested to the edge of what can be decoded: what they read is what they name.
         columns = None
