@@ -54,6 +54,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB138', 'write-refused-here', 'ddl', 'error', '', (), (), False, True),
     ('PUB139', 'event-trigger-refuses', 'ddl', 'error', '', (), (), False, True),
     ('PUB140', 'subscription-refused', 'ddl', 'error', '', ('42601', '42710', '42704', '42602', '42622', '42P17', '22023', '22P02', '25001', '55000'), (), False, True),
+    ('PUB141', 'transaction-not-committed', 'ddl', 'warning', '', (), (), False, True),
     ('PUB201', 'filter-name-unknown', 'ddl', 'error', '', ('42703', '42P01', '42704', '3F000', '0A000', '42601'), ('rf-name-resolution',), True, True),
     ('PUB202', 'filter-qualified-by-parent', 'ddl', 'error', '', ('42P01',), ('inheritance-qualified-filter',), True, True),
     ('PUB203', 'filter-types-do-not-fit', 'ddl', 'error', '', ('42883', '42725', '42804', '42846', '42P18', '42P21', '42P22'), ('rf-name-resolution',), False, True),

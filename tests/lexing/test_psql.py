@@ -441,3 +441,27 @@ def test_bytes_of_a_file_mean_what_the_encoding_says() -> None:
     source = Source("x.sql", written.decode("cp1252"), encoding="windows-1252")
     findings = Linter(Config(complete=True)).lint(Unit((source,))).diagnostics
     assert answers(list(findings)) == [("42P01", 'relation "nope" does not exist', "certain")]
+
+
+_OPEN = f"{T}BEGIN;\n{_P}\n"
+
+
+@pytest.mark.parametrize(
+    ("scripts", "convention", "reported"),
+    [
+        ((_OPEN,), "", True),
+        ((_OPEN,), "file", True),
+        ((f"\\i 2.sql\n{_P}", "BEGIN;"), "psql", True),
+        (("\\i 2.sql\nCOMMIT;", _OPEN), "psql", False),
+        ((_OPEN,), "flyway", False),
+        ((T, "BEGIN;\n" + _P), "folder", False),
+        ((f"{_OPEN}PREPARE TRANSACTION 'x';",), "", False),
+        ((f"{_OPEN}\\c -\n",), "", False),
+        ((f"{_P} \\; CREATE PUBLICATION q;",), "", False),
+        ((f"CREATE PUBLICATION q\\; BEGIN;\n{_P}",), "", True),
+    ],
+)
+def test_a_script_that_ends_in_a_transaction(scripts: tuple[str, ...], convention: str, reported: bool) -> None:
+    sources = tuple(Source(f"{number}.sql", script) for number, script in enumerate(scripts, 1))
+    findings = Linter(Config(complete=True)).lint(Unit(sources, convention=convention)).diagnostics
+    assert any(finding.rule == "PUB141" for finding in findings) is reported

@@ -392,6 +392,7 @@ def transaction(session: Session, node: Node) -> None:
     name = node.get("savepoint_name", "")
     if kind in ("BEGIN", "START"):
         session.begin(pretended=node.get("pretended", False), implicit=node.get("implicit", False))
+        session.begun = session.begun or session.place(0)
         _set_characteristics(session, node.get("options", ()))
     elif kind in ("COMMIT", "ROLLBACK"):
         if chain and not inside:
@@ -403,6 +404,7 @@ def transaction(session: Session, node: Node) -> None:
             session.rollback()
         if chain:
             session.begin()
+            session.begun = session.place(0)
             if read_only:
                 session.set(READ_ONLY, True, local=True)
     elif kind == "PREPARE":

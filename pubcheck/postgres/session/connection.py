@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pubcheck.postgres.catalog import DATABASE_OWNER, SUPERUSER, TEMPORARY, Catalog
-from pubcheck.postgres.catalog.rows import Namespace, Role
+from pubcheck.postgres.catalog.rows import Namespace, Place, Role
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 
@@ -29,6 +29,8 @@ class Connection:
         """The savepoints of the current transaction, itself first, each with where the journal was."""
         self.pretended = False
         """Whether pubcheck started the current transaction itself, in order to undo it."""
+        self.begun: Place | None = None
+        """The statement that began the current transaction."""
         self.implicit = False
         """Whether the current transaction is that of one query with several statements."""
         self.held: str | None = None
@@ -102,6 +104,7 @@ class Connection:
         self.transaction = None
         self.held = None
         self.pretended = self.implicit = False
+        self.begun = None
         self.enums.clear()
         self.labels.clear()
 
