@@ -267,7 +267,8 @@ def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index,
 
         for function in functions_called(session, list(index.trees)):
             catalog.depend(depender, (PROC, function, 0), NORMAL)
-    if not numbers:
+    if not numbers or (constraint is not None and 0 in index.keys):
+        # The key of a constraint that is an expression is the column 0: the whole table (CreateConstraintEntry).
         catalog.depend(holder, (RELATION, relation.oid, 0), AUTO)
     if spec.parent:
         catalog.depend(depender, (RELATION, spec.parent, 0), PARTITION)
