@@ -142,9 +142,15 @@ def test_the_package_of_the_extension_holds_what_it_needs(package: Path) -> None
 
 def go_to(page: Page, place: str) -> None:
     """Move the cursor to LINE:COLUMN."""
-    page.keyboard.press("Control+G")
+    open_input(page, "Control+G")
     page.keyboard.type(place)
     page.keyboard.press("Enter")
+
+
+def open_input(page: Page, key: str) -> None:
+    """Open the line at the top, which takes commands and places, by a key. What is typed earlier goes to the file."""
+    page.keyboard.press(key)
+    page.locator(".quick-input-box input").first.wait_for()
 
 
 @pytest.fixture
@@ -187,7 +193,7 @@ def test_the_editor_shows_findings_as_one_types(page: Page) -> None:
     mistakes.first.wait_for(state="detached")
     text = page.locator(".view-lines").inner_text().replace("\xa0", " ")
     assert "REPLICA IDENTITY USING INDEX orders_identity;" in text
-    page.keyboard.press("F1")
+    open_input(page, "F1")
     page.keyboard.type("New Untitled Text File")
     page.get_by_role("option", name="New Untitled Text File").first.wait_for()
     page.keyboard.press("Enter")
@@ -197,7 +203,7 @@ def test_the_editor_shows_findings_as_one_types(page: Page) -> None:
 
 
 def run_command(page: Page, title: str) -> None:
-    page.keyboard.press("F1")
+    open_input(page, "F1")
     page.keyboard.type(f"pubcheck: {title}")
     page.get_by_role("option", name=f"pubcheck: {title}").first.wait_for()
     page.keyboard.press("Enter")

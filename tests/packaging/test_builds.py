@@ -27,8 +27,8 @@ SHIPPED = (
 
 PRINT_TEXTS = """
 from pubcheck import rulebook
-from pubcheck.consumers import NAMES, contradictions, profiles
-print(*map(rulebook.page, rulebook.RULES), *map(profiles.load, NAMES), *contradictions.contradictions())
+from pubcheck.consumers import NAMES, profiles
+print(*map(rulebook.page, rulebook.RULES), *map(profiles.load, NAMES), *profiles.contradictions())
 """
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -173,7 +175,7 @@ def test_nothing_stays_behind() -> None:
     module, settler = whole.COMPILED, Settler((), (), None)
     frames = [Frame(5, 7, encode(Insert(1, ("12345", None))), Place(1))] * 50 + [Frame(5, 7, b"I", Place(1))]
 
-    def count_all() -> tuple[int, list[int]]:
+    def count_all() -> list[int]:
         for _ in range(200):
             texts: list[Any] = []
             form = (((ColumnForm("t", None, [], texts), ColumnForm("n")), settler),)
@@ -181,13 +183,13 @@ def test_nothing_stays_behind() -> None:
                 module.form((form[0], None))
             assert module.count_usual(frames, 1, {b"I\0\0\0\1N": module.form(form)}, 7, 0, 9, []) == (49, 5)
             assert len(texts) == 49
-        return sys.getallocatedblocks(), [sys.getrefcount(None), sys.getrefcount(settler)]
+        gc.collect()
+        return [sys.getallocatedblocks(), sys.getrefcount(None), sys.getrefcount(settler)]
 
-    count_all()
-    blocks, references = count_all()
-    blocks_after, references_after = count_all()
-    assert blocks_after - blocks < 100
-    assert all(after - before < 100 for before, after in zip(references, references_after, strict=True))
+    counts = [count_all() for _ in range(6)]
+    # What is kept is kept each time; other parts of the process may take blocks now and then.
+    for kind in zip(*counts, strict=True):
+        assert min(after - before for before, after in pairwise(kind)) < 100
 
 
 def test_many_unusual_changes_are_left_to_python(taken: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
