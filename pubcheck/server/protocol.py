@@ -13,7 +13,7 @@ class Protocol(LanguageServerProtocol):
     error: an editor would wait for them for ever."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Return the message that an object of JSON is; None if it is none, which a request is told."""
+        """Return an object of JSON as a message; None for a request that is not valid, which is answered here."""
         if "method" in data:
             data.setdefault("params", None)  # pygls wants them of methods that it does not know
         try:
@@ -26,7 +26,7 @@ class Protocol(LanguageServerProtocol):
 
     def handle_message(self, message: Any) -> None:
         if message is None:
-            return  # answered above
+            return  # `structure_message` answered it
         number = getattr(message, "id", None)
         if self._shutdown and number is not None and hasattr(message, "method"):
             self._send_response(number, error=JsonRpcInvalidRequest("the server is shutting down").to_response_error())

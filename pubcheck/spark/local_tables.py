@@ -7,7 +7,8 @@ Snappy, times as INT96.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -39,7 +40,7 @@ def read_rows(folder: str, columns: tuple[Column, ...]) -> list[dict[str, Any]]:
 def write_rows(folder: str, columns: tuple[Column, ...], values: Mapping[str, Sequence[Any]]) -> None:
     """Write a table of one file, which appears at once."""
     table = pa.table(dict(values), arrow(columns))
-    with _file(folder, table.schema) as writer:
+    with _new_file(folder, table.schema) as writer:
         writer.write_table(table)
 
 
@@ -52,7 +53,7 @@ def copy_marked(before: str, folder: str, reasons: Collection[str]) -> bool:
             place = schema.get_field_index("carried")
             if place < 0:
                 return False
-            with _file(folder, schema) as writer:
+            with _new_file(folder, schema) as writer:
                 for number in range(units.num_row_groups):
                     rows = units.read_row_group(number)
                     lasting = pc.is_in(rows["reason"], pa.array(reasons, pa.string()))
@@ -61,21 +62,12 @@ def copy_marked(before: str, folder: str, reasons: Collection[str]) -> bool:
     return True
 
 
-class _file:
-    """A Parquet file of a folder. It gets its name when it is whole."""
-
-    def __init__(self, folder: str, schema: pa.Schema) -> None:
-        os.makedirs(folder, exist_ok=True)
-        name = f"part-00000-{token_hex(16)}.snappy.parquet"
-        self._unfinished, self._path = os.path.join(folder, f".{name}"), os.path.join(folder, name)
-        self._writer = pq.ParquetWriter(
-            self._unfinished, schema, compression="snappy", use_deprecated_int96_timestamps=True
-        )
-
-    def __enter__(self) -> pq.ParquetWriter:
-        return self._writer
-
-    def __exit__(self, kind: object, *error: object) -> None:
-        self._writer.close()
-        if kind is None:
-            os.rename(self._unfinished, self._path)
+@contextmanager
+def _new_file(folder: str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Write a Parquet file of a folder. It gets its name when it is whole."""
+    os.makedirs(folder, exist_ok=True)
+    name = f"part-00000-{token_hex(16)}.snappy.parquet"
+    unfinished = os.path.join(folder, f".{name}")
+    with pq.ParquetWriter(unfinished, schema, compression="snappy", use_deprecated_int96_timestamps=True) as writer:
+        yield writer
+    os.rename(unfinished, os.path.join(folder, name))

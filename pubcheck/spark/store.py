@@ -247,21 +247,24 @@ class Store:
             self.write(rows.coalesce(1), table, run)
 
     def carry(self, table: str, since: str, run: str) -> bool:
-        """Copy a table of another run where it is a folder of this machine; where it is not, nothing is done."""
-        before, current = self._carried_folders(table, since, run)
-        if not os.path.isdir(before):
+        """Copy a table of another run if both are folders of this machine, and return whether they are."""
+        folders = self._carried_folders(table, since, run)
+        if folders is None:
             return False
-        shutil.copytree(before, current)
+        shutil.copytree(*folders)
         return True
 
     def carry_units(self, since: str, run: str, lasting: Collection[str]) -> bool:
-        """Copy the units of another run, marked as carried over, in the same cases; ``lasting`` as in ``Earlier``."""
-        before, current = self._carried_folders("units", since, run)
-        return self._folders.are_here(self.path("units", run)) and copy_marked(before, current, lasting)
+        """Copy the units of another run, marked as carried over, in the same case; ``lasting`` as in ``Earlier``."""
+        folders = self._carried_folders("units", since, run)
+        return folders is not None and copy_marked(*folders, lasting)
 
-    def _carried_folders(self, table: str, since: str, run: str) -> tuple[str, str]:
-        """Return the folders of a table of two runs, the second of which is empty."""
-        before, current = (local_path(self.path(table, run_id)) for run_id in (since, run))
+    def _carried_folders(self, table: str, since: str, run: str) -> tuple[str, str] | None:
+        """Return the folders of a table of two runs on this machine, the second of which is empty; None elsewhere."""
+        paths = [self.path(table, run_id) for run_id in (since, run)]
+        before, current = map(local_path, paths)
+        if not all(map(self._folders.are_here, paths)) or not os.path.isdir(before):
+            return None
         shutil.rmtree(current, ignore_errors=True)
         return before, current
 

@@ -130,7 +130,7 @@ class _Parser:
 
 class _States:
     """The states of an automaton that is not deterministic yet. Each has a set of characters and the state that follows
-    them, or states that it stands for."""
+    them, or the states that it leads to without a character."""
 
     END = 0
 
@@ -170,7 +170,7 @@ class _States:
         return len(self.moves) - 1
 
     def reached(self, states: set[int]) -> frozenset[int]:
-        """Return the states that some states are, or stand for, apart from those that only stand for others."""
+        """Return the states with characters, and the end, that some states are or lead to without a character."""
         known, rest = set(states), list(states)
         while rest:
             for state in self.same[rest.pop()]:
