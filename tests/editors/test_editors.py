@@ -11,12 +11,13 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import lupa
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, TimeoutError
 
 from pubcheck.discovery.file_types import SUFFIXES
 from tests.support import vscode
@@ -148,9 +149,20 @@ def go_to(page: Page, place: str) -> None:
 
 
 def open_input(page: Page, key: str) -> None:
-    """Open the line at the top, which takes commands and places, by a key. What is typed earlier goes to the file."""
-    page.keyboard.press(key)
-    page.locator(".quick-input-box input").first.wait_for()
+    """Open the line at the top, which takes commands and places, by a key.
+
+    What is typed earlier goes to the file. The line closes again when something that is still opening takes the focus,
+    so the key is pressed until the line stays.
+    """
+    line = page.locator(".quick-input-box input").first
+    for _ in range(10):
+        page.keyboard.press(key)
+        with suppress(TimeoutError):
+            line.wait_for(timeout=3_000)
+            page.wait_for_timeout(200)
+        if line.is_visible():
+            return
+    raise AssertionError(f"the editor does not open its line for {key}")
 
 
 @pytest.fixture
@@ -202,6 +214,16 @@ def test_the_editor_shows_findings_as_one_types(page: Page) -> None:
     mistakes.first.wait_for()
 
 
+def to_schema(page: Page, closing: str = "") -> None:
+    """Turn to the schema's file, after closing the page in front, and wait until it takes what is typed."""
+    if closing:
+        tab = page.get_by_role("tab", name=closing)
+        tab.click(button="middle")
+        tab.wait_for(state="detached")
+    page.get_by_role("tab", name="schema.sql").click()
+    page.locator(".monaco-editor.focused").first.wait_for()
+
+
 def run_command(page: Page, title: str) -> None:
     open_input(page, "F1")
     page.keyboard.type(f"pubcheck: {title}")
@@ -222,15 +244,14 @@ def test_every_command_of_the_extension(page: Page) -> None:
 
     run_command(page, "Show Output")
     page.locator(".panel .output-view, .panel .composite.title", has_text="Output").first.wait_for()
-    page.get_by_role("tab", name="schema.sql").click()
+    to_schema(page)
 
     go_to(page, "2:48")
     run_command(page, "Show Rule Page")
     page.get_by_role("tab", name="PUB301").wait_for()
     shown.get_by_role("heading", name="What happens").wait_for()
-    page.keyboard.press("Control+F4")
 
-    page.get_by_role("tab", name="schema.sql").click()
+    to_schema(page, closing="PUB301")
     go_to(page, "1:1")
     run_command(page, "Show Rule Page")
     listed = page.locator(".quick-input-list .monaco-list-row")
@@ -239,9 +260,8 @@ def test_every_command_of_the_extension(page: Page) -> None:
     listed.filter(has_text="PUB404").wait_for()
     page.keyboard.press("Enter")
     page.get_by_role("tab", name="PUB404").wait_for()
-    page.keyboard.press("Control+F4")
 
-    page.get_by_role("tab", name="schema.sql").click()
+    to_schema(page, closing="PUB404")
     go_to(page, "3:1")
     page.keyboard.insert_text("CREATE PUBLICATION not_saved FOR TABLE orders;")
     run_command(page, "Explain This Schema")
