@@ -1,12 +1,13 @@
-"""Folders of texts, such as the pages of the rules. A wheel holds each folder as one file, in 40 % of the space.
+"""Files that a wheel holds compressed: large data, and folders of texts, such as the rules' pages, as one file each.
 
-`hatch_build.py` writes these files. A checkout has none: there the texts are read one by one.
+`hatch_build.py` writes the compressed files. A checkout has the files themselves.
 """
 
 from __future__ import annotations
 
 import os
 from functools import cache
+from importlib import import_module
 
 from msgspec.json import decode
 
@@ -22,15 +23,29 @@ def read_text(bundle: str, folder: str, filename: str) -> str:
         return file.read()
 
 
+def read_data(path: str) -> bytes:
+    """Return the content of a file, of which a wheel has PATH.xz. OSError without either."""
+    content = _decompressed(f"{path}.xz", "lzma")
+    if content is not None:
+        return content
+    with open(path, "rb") as file:
+        return file.read()
+
+
 @cache
 def _texts(bundle: str) -> dict[str, str] | None:
+    content = _decompressed(os.path.join(PACKAGE, f"{bundle}.bz2"), "bz2")
+    return None if content is None else decode(content, type=dict[str, str])
+
+
+def _decompressed(path: str, module: str) -> bytes | None:
     try:
-        with open(os.path.join(PACKAGE, f"{bundle}.bz2"), "rb") as file:
+        with open(path, "rb") as file:
             content = file.read()
     except FileNotFoundError:
         return None
     try:
-        from bz2 import decompress
+        decompressed: bytes = import_module(module).decompress(content)
     except ImportError as error:
-        raise OSError("this Python was built without bz2") from error
-    return decode(decompress(content), type=dict[str, str])
+        raise OSError(f"this Python was built without {module}") from error
+    return decompressed

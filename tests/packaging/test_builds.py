@@ -28,6 +28,8 @@ SHIPPED = (
 PRINT_TEXTS = """
 from pubcheck import rulebook
 from pubcheck.consumers import NAMES, profiles
+from pubcheck.postgres.builtins.extensions import contents
+print(contents(18, "hstore"))
 print(*map(rulebook.page, rulebook.RULES), *map(profiles.load, NAMES), *profiles.contradictions())
 """
 
@@ -160,6 +162,7 @@ def test_the_wheel_has_what_it_needs_and_no_tests(built: Built) -> None:
         "pubcheck/report/schema.json",
         "pubcheck/rules.bz2",
         "pubcheck/consumers.bz2",
+        "pubcheck/postgres/builtins/extensions.json.xz",
         READERS_IN_C,
     } <= names
     assert not any(name.endswith((".c", ".h")) for name in names)

@@ -8,6 +8,8 @@ from functools import cache
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
+from pubcheck.bundled_texts import read_data
+
 Reference = int | str
 """An oid of initdb's, one of the extension's own below 0, or a required extension's by name."""
 
@@ -102,8 +104,7 @@ class _File(Struct, frozen=True):
 
 @cache
 def _file() -> _File:
-    with open(os.path.join(os.path.dirname(__file__), "extensions.json"), "rb") as file:
-        return Decoder(_File).decode(file.read())
+    return Decoder(_File).decode(read_data(os.path.join(os.path.dirname(__file__), "extensions.json")))
 
 
 @cache
