@@ -12,13 +12,14 @@ from urllib.parse import quote
 
 import msgspec
 import pyarrow as pa
+from pyarrow.fs import FileType
 from pyspark.sql import DataFrame, DataFrameWriter
 from pyspark.sql import functions as F
 
 from pubcheck.findings import Entry, Finding, Report
 from pubcheck.report import sarif
 from pubcheck.spark.paths import hadoop_path
-from pubcheck.spark.schema import FINDINGS
+from pubcheck.spark.schema import FINDINGS, REPOSITORIES
 from pubcheck.spark.storage import Storage, storage_of
 from pubcheck.spark.store import Folders, Store
 
@@ -28,7 +29,8 @@ _WRITTEN = pa.schema([("repository", pa.string()), ("findings", pa.int64())])
 
 def export(store: Store, run: str, format: str, where: str) -> None:
     """Write the findings of a run to a folder, which Spark's tasks must see: as CSV or Parquet files, or as a SARIF
-    file for each repository, with the name of the repository. Raises NotAnExport."""
+    file for each repository that has findings, with the name of the repository. An earlier file of a repository that
+    has none any more is written without results. Raises NotAnExport."""
     findings = store.read(FINDINGS, "findings", run)
     if format == "parquet":
         _replaced(store, findings, where).parquet(hadoop_path(where))
@@ -38,7 +40,9 @@ def export(store: Store, run: str, format: str, where: str) -> None:
         storage = storage_of(store.spark, where)
         system, path = storage.of(where)
         system.create_dir(path)
-        files = findings.repartition("repository").sortWithinPartitions("repository", "path", "line", "column")
+        repositories = store.read(REPOSITORIES, "repositories", run).select("repository")
+        rows = repositories.join(findings, "repository", "left").repartition("repository")
+        files = rows.sortWithinPartitions("repository", "path", "line", "column")
         target = where if "://" in where else path
         files.mapInArrow(
             partial(_write_sarif, storage=storage, where=target), "repository STRING, findings BIGINT"
@@ -80,11 +84,14 @@ def _write_sarif(batches: Iterable[pa.RecordBatch], *, storage: Storage, where: 
     system, folder = storage.of(where)
     rows = (row for batch in batches for row in batch.to_pylist())
     for repository, of_repository in groupby(rows, itemgetter("repository")):
-        entries = [entry_of(row) for row in of_repository]
+        entries = [entry_of(row) for row in of_repository if row["rule"] is not None]
+        file_name = f"{folder}/{quote(repository, safe='')}.sarif"
+        if not entries and system.get_file_info(file_name).type is FileType.NotFound:
+            continue
         majors = sorted({major for entry in entries for major in entry.postgres})
         report = Report(tuple(map(Finding, entries)), tuple(majors), len({entry.path for entry in entries}), 0)
         # A task that is repeated writes the same file again.
-        with system.open_output_stream(f"{folder}/{quote(repository, safe='')}.sarif") as file:
+        with system.open_output_stream(file_name) as file:
             for piece in sarif.render(report):
                 file.write(piece.encode())
         yield pa.RecordBatch.from_pylist([{"repository": repository, "findings": len(entries)}], schema=_WRITTEN)

@@ -99,9 +99,14 @@ def test_a_stream_has_the_findings_of_a_batch_after_each_run(
             exec("".join(cell["source"]).replace('"audit"', repr(audits.store.where)), names)
     assert names["findings_of"](names["files"]).count() == 2
 
+    quiet = tmp_path / "sarif" / "quiet.sarif"
+    quiet.parent.mkdir()
+    quiet.write_text("of a run in which it had findings")
     export(audits.store, summary.run, "sarif", str(tmp_path / "sarif"))
     export(audits.store, summary.run, "csv", str(tmp_path / "csv"))
-    assert {path.name for path in (tmp_path / "sarif").iterdir()} == {"new.sarif", "same.sarif", "shop.sarif"}
+    exported = {path.name for path in quiet.parent.iterdir()}
+    assert exported == {"new.sarif", "quiet.sarif", "same.sarif", "shop.sarif"}
+    assert [run["results"] for run in json.loads(quiet.read_text())["runs"]] == [[]]
     (run,) = json.loads((tmp_path / "sarif" / "shop.sarif").read_text())["runs"]
     assert [result["ruleId"] for result in run["results"]] == ["PUB301", "PUB301"]
     export(audits.store, summary.run, "csv", str(tmp_path / "csv"))  # in the place of the first one
