@@ -17,20 +17,32 @@ class Batch:
 
     def __init__(self) -> None:
         self._failed: set[int] = set()
-        self._began: set[int] = set()
-        """The replays in which no transaction was open when the query began."""
-        self._entered = False
+        self._refused: dict[int, int] = {}
+        """By replay that refuses the query for a syntax error, and runs none of it: the statement that has it."""
+
+    def refuse(self, statement: int, replays: Sequence[Replay]) -> None:
+        """Note that the syntax of a statement of the query is refused in these replays."""
+        for replay in replays:
+            self._refused.setdefault(id(replay), statement)
+
+    def is_refused(self, replays: Sequence[Replay]) -> bool:
+        """Return whether all these replays refuse the query."""
+        return all(id(replay) in self._refused for replay in replays)
 
     def enter(self, replays: Sequence[Replay], statement: StatementText, source: int) -> list[Replay]:
-        """Return the replays in which the next statement runs: none of the query failed there before."""
-        running = [replay for replay in replays if id(replay) not in self._failed]
-        for replay in running:
-            if replay.session.transaction is None:
-                if not self._entered:
-                    self._began.add(id(replay))
+        """Return the replays in which the next statement runs: none of the query failed there before.
+
+        In those that refuse the query only the statement with the error does, which reports it.
+        """
+        running: list[Replay] = []
+        for replay in replays:
+            refused = self._refused.get(id(replay))
+            if id(replay) in self._failed or refused not in (None, statement.index):
+                continue
+            running.append(replay)
+            if refused is None and replay.session.transaction is None:
                 replay.apply(statement, source, "TransactionStmt", {"kind": "TRANS_STMT_BEGIN", "implicit": True})
             replay.refused = False
-        self._entered = True
         return running
 
     def undo_refused(self, replays: Sequence[Replay], statement: StatementText, source: int) -> None:
@@ -40,17 +52,8 @@ class Batch:
         """
         for replay in replays:
             if replay.refused and replay.session.implicit:
-                self._undo(replay, statement, source)
-
-    def undo_unread(self, replays: Sequence[Replay], statement: StatementText, source: int) -> None:
-        """Undo the query because of a syntax error, for which the server runs none of it, no BEGIN either."""
-        for replay in replays:
-            if id(replay) in self._began:
-                self._undo(replay, statement, source)
-
-    def _undo(self, replay: Replay, statement: StatementText, source: int) -> None:
-        self._failed.add(id(replay))
-        replay.apply(statement, source, "TransactionStmt", {"kind": "TRANS_STMT_ROLLBACK"})
+                self._failed.add(id(replay))
+                replay.apply(statement, source, "TransactionStmt", {"kind": "TRANS_STMT_ROLLBACK"})
 
     def end(self, replays: Sequence[Replay], statement: StatementText, source: int) -> None:
         """Commit what the query did."""

@@ -78,7 +78,7 @@ class StatementRunner:
         """
         if self._batch is None and not item.joined:
             return self._run(source, statement, item, splitter, self._databases.replays, conditional=conditional)
-        replays = self.enter_batch(source, statement)
+        replays = self.enter_query(source, statement, item)
         goes_on = not replays or self._run(source, statement, item, splitter, replays, conditional=conditional)
         if self._batch is not None and not conditional:
             self._batch.undo_refused(replays, statement, source)
@@ -86,13 +86,49 @@ class StatementRunner:
             self.end_batch(source, statement)
         return goes_on
 
-    def enter_batch(self, source: int, statement: StatementText) -> list[Replay]:
-        """Begin a query of several statements, or go on with it. Return the replays in which its next one runs."""
+    def is_sent(self, item: Statement, *, conditional: bool) -> bool:
+        """Return whether psql sends the query of several statements to which this one belongs, after reading it.
+
+        It sends the query once it has read all of it. What every major refuses is run before that, for the splitter.
+        """
+        batch = self._query()
+        if not conditional:
+            batch.refuse(item.index, self._refusing(item))
+        return not item.joined or batch.is_refused(self._databases.replays)
+
+    def _refusing(self, item: Statement) -> list[Replay]:
+        """Return the replays that certainly refuse the syntax of a statement."""
+        if item.perhaps or item.placeholders or item.variables:
+            return []
+        from pubcheck.engine.syntax_errors import is_newer
+
+        text = item.sent()
+        replays = self._databases.replays
+        newer = [replay for replay in replays if replay.catalog.major.newer_grammar]
+        older = [replay for replay in replays if replay not in newer]
+        try:
+            parse(text, self._config.max_statement_size)
+        except TooDeep:
+            return []
+        except SyntaxRefused:
+            if self._parse_filled(item) is not None:
+                return []
+            return older if newer and is_newer(text) else replays
+        return newer if newer and newly_refused(text) is not None else []
+
+    def _query(self) -> Batch:
+        """Return the query of several statements that has begun, or a new one."""
         if self._batch is None:
             from pubcheck.engine.batches import Batch
 
             self._batch = Batch()
-        return self._batch.enter(self._databases.replays, statement, source)
+        return self._batch
+
+    def enter_query(self, source: int, statement: StatementText, item: Statement) -> list[Replay]:
+        """Return the replays in which a statement runs; one of several begins their query or goes on with it."""
+        if self._batch is None and not item.joined:
+            return self._databases.replays
+        return self._query().enter(self._databases.replays, statement, source)
 
     def end_batch(self, source: int, statement: StatementText) -> None:
         """End the query to which the last statement belongs, if it is one of several."""
@@ -138,8 +174,6 @@ class StatementRunner:
             refused = RefusedStatement(source, statement, item, refusal, conditional, replays)
             accepted = self._syntax_errors.accepted(refused)
             if accepted is None:
-                if self._batch is not None and not unsure:
-                    self._batch.undo_unread(replays, statement, source)
                 return self._syntax_errors.report(refused, splitter)
             parsed, replays = accepted
         else:

@@ -56,12 +56,13 @@ class RefusedStatement(Struct, frozen=True):
         """The text that is parsed."""
         return self.statement.text if self.item.edits else self.item.sql
 
-    def is_newer(self) -> bool:
-        """Return whether the newer grammar accepts it."""
-        try:
-            return parse_newer(self.text) is not None
-        except SyntaxRefused:
-            return False
+
+def is_newer(text: str) -> bool:
+    """Return whether the newer grammar accepts a statement."""
+    try:
+        return parse_newer(text) is not None
+    except SyntaxRefused:
+        return False
 
 
 def _unfollowed(replays: list[Replay], text: str) -> None:
@@ -227,7 +228,7 @@ class SyntaxErrorReporter:
             related = (Span(statement.source, start, end, refusal.message),)
         if refused.newly:
             message = f"PostgreSQL {NEWER_GRAMMAR} cannot parse this statement, which earlier versions accept"
-        elif refused.is_newer():
+        elif is_newer(refused.text):
             message = f"this statement is PostgreSQL {NEWER_GRAMMAR} syntax and was skipped"
         else:
             message = "this statement is not PostgreSQL and was skipped"

@@ -219,6 +219,7 @@ class Run:
         put = self.statements.put
         before, database = StatementText(source, 0, 0, ""), self.databases.current
         query: list[Statement] = []
+        unsent: list[tuple[Statement, bool | None]] = []
         self._begin(source)
         named = list(reversed(source.view.named)) if source.view is not None else []
         if has_unknown_order(source):
@@ -239,30 +240,55 @@ class Run:
             query = [*query, item] if query and query[-1].joined else [item]
             if "AUTOCOMMIT" in variables or "SINGLELINE" in variables:
                 runs = self._switched(number, item.keyword, before, variables) and runs
-            try:
-                if named and named[-1][0] < item.start:
-                    self.runner.call(source, named, item.start)
-                if item.keyword not in UNPARSED or is_parsed(item):
-                    before = _sent(source, item)
-                    if item.edits:
-                        self.statements.keep(number, before)
-                    if not self.runner.run(number, before, item, splitter, conditional=runs is None):
-                        return
-                else:
-                    if splitter.branches is not None:
-                        before = StatementText(source, item.index, item.start, item.text)
-                    self.databases.set_place((number, item.index), "")
-                    replays = self.databases.replays
-                    if item.joined:
-                        replays = self.runner.enter_batch(number, StatementText(source, item.index, item.start, ""))
-                    for replay in replays:
-                        skip(replay, source, number, item, conditional=runs is None)
-                    if not item.joined:
-                        self.runner.end_batch(number, before)
-            except Exception as error:
-                self._faults.report(error, Place(number, item.index, 0, 0))
-                self.databases.unfollowed(item.text)
+            if named and named[-1][0] < item.start:
+                self.runner.call(source, named, item.start)
+            if not (item.joined or unsent):
+                sent = self._run(number, source, item, splitter, runs)
+            else:
+                unsent.append((item, runs))
+                if not self.runner.is_sent(item, conditional=runs is None):
+                    continue
+                sent = self._run_query(number, source, unsent, splitter)
+                unsent = []
+            if sent is None:
+                return
+            before = sent
+        before = self._run_query(number, source, unsent, splitter) or before
         self._end(number, source, named, before, database)
+
+    def _run_query(
+        self, number: int, source: Source, parts: Sequence[tuple[Statement, bool | None]], splitter: Splitter
+    ) -> StatementText | None:
+        """Run the statements that psql sends together, each with whether it runs. Return as ``_run`` does."""
+        sent: StatementText | None = None
+        for item, runs in parts:
+            sent = self._run(number, source, item, splitter, runs)
+            if sent is None:
+                break
+        return sent
+
+    def _run(
+        self, number: int, source: Source, item: Statement, splitter: Splitter, runs: bool | None
+    ) -> StatementText | None:
+        """Run a statement and return it as it is sent, or None if the rest of the source must not be read."""
+        sent = StatementText(source, item.index, item.start, item.text)
+        try:
+            if item.keyword not in UNPARSED or is_parsed(item):
+                sent = _sent(source, item)
+                if item.edits:
+                    self.statements.keep(number, sent)
+                if not self.runner.run(number, sent, item, splitter, conditional=runs is None):
+                    return None
+            else:
+                self.databases.set_place((number, item.index), "")
+                for replay in self.runner.enter_query(number, sent, item):
+                    skip(replay, source, number, item, conditional=runs is None)
+                if not item.joined:
+                    self.runner.end_batch(number, sent)
+        except Exception as error:
+            self._faults.report(error, Place(number, item.index, 0, 0))
+            self.databases.unfollowed(item.text)
+        return sent
 
     def _end(
         self,
@@ -309,14 +335,15 @@ class Run:
     def _repeat(self, source: int, query: Sequence[Statement], splitter: Splitter) -> None:
         """Run the last query once more, which psql does at a command that sends a query where there is none."""
         runs = splitter.branches is None or splitter.branches.runs
-        for item in query if runs is not False else ():
-            statement = _sent(self.unit.sources[source], item)
-            if item.keyword in UNPARSED and not is_parsed(item):
-                continue
-            try:
+        items = query if runs is not False else ()
+        parsed = [item for item in items if item.keyword not in UNPARSED or is_parsed(item)]
+        statements = [(item, _sent(self.unit.sources[source], item)) for item in parsed]
+        try:
+            for _, statement in statements:
                 parse(statement.text, self.config.max_statement_size)
-            except (SyntaxRefused, TooDeep):
-                break  # the server refuses all of it, as it did before
+        except (SyntaxRefused, TooDeep):
+            return  # the server refuses all of it, as it did before
+        for item, statement in statements:
             self.runner.run(source, statement, item, splitter, conditional=runs is None)
 
     def _command(

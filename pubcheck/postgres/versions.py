@@ -62,7 +62,8 @@ class Major(Struct, frozen=True, kw_only=True):
     be unlogged. ``partitioned_access_methods``: it may have an access method. ``default_access_method``: SET ACCESS
     METHOD DEFAULT. ``refuses_partitioned_storage``: storage parameters of a partitioned table have a message of their
     own. ``alter_type_position``: a refused ALTER COLUMN ... TYPE points to its place. ``opens_by_kind``: a relation
-    that cannot be opened is reported with a DETAIL about its kind. ``set_role_option``: memberships have a SET option.
+    that cannot be opened is reported with a DETAIL about its kind. ``select_rules_of_views_only``: an ON SELECT rule no
+    longer makes a view of a table. ``set_role_option``: memberships have a SET option.
     ``numbered_array_names``: a second array type of a name gets a number. ``new_enum_values_usable``: values of an enum
     that the transaction created may be used in it. ``ranges_not_binary_compatible``: no cast WITHOUT FUNCTION of
     ranges. ``matviews_filled_by_refresh``: CREATE MATERIALIZED VIEW fills the view as REFRESH does.
@@ -166,6 +167,7 @@ class Major(Struct, frozen=True, kw_only=True):
     refuses_partitioned_storage: bool = False
     alter_type_position: bool = False
     opens_by_kind: bool = False
+    select_rules_of_views_only: bool = False
     set_role_option: bool = False
     numbered_array_names: bool = False
     new_enum_values_usable: bool = False
@@ -248,6 +250,7 @@ _16 = replace(
     distinct_primary_keys=True,
     refuses_partitioned_storage=True,
     opens_by_kind=True,
+    select_rules_of_views_only=True,
     set_role_option=True,
     numbered_array_names=True,
     generic_plan=True,

@@ -17,7 +17,7 @@ from pubcheck.postgres.ddl.function_bodies import routine_of
 from pubcheck.postgres.ddl.new_objects import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.object_address import find_proc, functions_named, procs_named
 from pubcheck.postgres.ddl.query_dependencies import read_query
-from pubcheck.postgres.ddl.query_dependencies.changes import CHANGING, columns_of_change
+from pubcheck.postgres.ddl.query_dependencies.changes import CHANGING, columns_of_change, query_of_change
 from pubcheck.postgres.ddl.types import make_shell
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import EVENT_TRIGGER, RECORD, VOID
@@ -149,25 +149,10 @@ def _uses_of_body(session: Session, body: Node, name: str) -> Iterator[Object]:
                 found = target.column(column) if target is not None else None
                 if target is not None and found is not None:
                     yield RELATION, target.oid, found.number
-        query = _read_by(kind, statement)
+        query = query_of_change(kind, statement)
         if query is not None:
             with contextlib.suppress(ServerError):
                 yield from read_query(session, query, name).uses
-
-
-def _read_by(kind: str, statement: Node) -> Node | None:
-    """Return a SELECT that reads what a statement does."""
-    if kind == "InsertStmt":
-        query: Node | None = statement.get("selectStmt")
-        return query
-    if kind not in CHANGING:
-        return {kind: statement} if kind == "SelectStmt" else None
-    sources = (*statement.get("fromClause", ()), *statement.get("usingClause", ()))
-    select = {
-        "targetList": [{"ResTarget": {"val": item["ResTarget"]["val"]}} for item in statement.get("targetList", ())],
-        "fromClause": [{"RangeVar": statement["relation"]}, *sources],
-    }
-    return {"SelectStmt": select | {key: statement[key] for key in ("whereClause", "withClause") if key in statement}}
 
 
 def _statements_of_body(body: Node) -> Iterator[tuple[str, Node]]:

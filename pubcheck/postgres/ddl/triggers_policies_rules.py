@@ -19,6 +19,7 @@ from pubcheck.postgres.ddl.new_objects import addition, creation_name, depend_on
 from pubcheck.postgres.ddl.object_address import all_objects_known, functions_called, functions_named
 from pubcheck.postgres.ddl.other_statements import missing_target
 from pubcheck.postgres.ddl.query_dependencies.changes import CHANGING, columns_of_change
+from pubcheck.postgres.ddl.rule_checks import refuse_rule
 from pubcheck.postgres.errors import NO_COLUMN, NOT_PUBLICATION_OWNER, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, find, names
@@ -193,11 +194,17 @@ def create_rule(session: Session, node: Node) -> None:
     """CREATE RULE; it depends on what its actions read and write."""
     catalog = session.catalog
     relation = session.relation(node["relation"])
-    if relation.seen and relation.kind not in "rpvm":
+    if relation.seen and relation.kind == "m":
+        raise ServerError("0A000", "rules on materialized views are not supported")
+    refuse_rule(session, relation, node)
+    if relation.seen and relation.kind not in "rpv":
         raise ServerError("42809", f'relation "{relation.name}" cannot have rules')
     _refuse_actions(session, node.get("actions", ()))
     row = _enter(session, "rule", node["rulename"], relation, replace_existing=node.get("replace", False))
     catalog.define("rule", row.oid, node)
+    if node["event"] == "CMD_SELECT" and relation.seen and relation.kind != "v":
+        # Now it is a view (15), if it has neither rows nor anything else that a view cannot have.
+        catalog.relations.put(relation.oid, replace(relation, seen=False))
     always = node.get("instead") and "whereClause" not in node
     instead = _REPLACED.get(node["event"], "") if always else ""
     if row.instead != instead:

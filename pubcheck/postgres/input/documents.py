@@ -258,6 +258,11 @@ _DOUBTFUL = re.compile(r"<!DOCTYPE|<!ENTITY|\]\]>|[\ufffe\uffff\ud800-\udfff]")
 _TAG = re.compile(r"<[^>]*+>")
 _DOUBTFUL_IN_TAG = re.compile(r"<[/]?:|:[\s/>=]|\w:[\w.-]+:")
 _CDATA = re.compile(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_REFERENCE = re.compile(r"<!\[CDATA\[.*?\]\]>|<!--.*?-->|<\?.*?\?>|&([A-Za-z_][\w.-]*);", re.DOTALL)
+"""A reference of an entity, or text in which there is none."""
+_ENTITIES = frozenset(("amp", "lt", "gt", "quot", "apos"))
+_SHOWN_OF_A_LINE = 78
+"""Characters of a line that libxml2 shows whole."""
 _DEEP_XML = 200
 """Elements within elements that every libxml2 takes (it stops at 256)."""
 
@@ -279,8 +284,30 @@ def read_xml(context: InputContext, text: str, typmod: int = -1) -> str:
     if _DOUBTFUL.search(outside) or any(_DOUBTFUL_IN_TAG.search(tag) for tag in _TAG.findall(outside)):
         raise Unknowable("how libxml2 takes an XML text")
     if not _well_formed(body, kind == "document"):
-        raise input_error(sqlstate, f"invalid XML {kind}")
+        raise input_error(sqlstate, f"invalid XML {kind}", _undefined_entities(text, body, kind == "document"))
     return text
+
+
+def _undefined_entities(text: str, body: str, document: bool) -> str | None:
+    """The server's detail of a text in which nothing is wrong but references of entities that are not defined.
+
+    libxml2 shows each with its line up to there (xmlParserPrintFileContext); other errors have no detail here.
+    """
+    parsed = text if document else body
+    references = [found for found in _REFERENCE.finditer(parsed) if (name := found[1]) and name not in _ENTITIES]
+    without = _REFERENCE.sub(lambda found: "" if (name := found[1]) and name not in _ENTITIES else found[0], body)
+    lines = parsed.split("\n")
+    if not (references and parsed.isascii() and "\r" not in parsed and max(map(len, lines)) <= _SHOWN_OF_A_LINE):
+        return None
+    if not _well_formed(without, document):
+        return None
+    shown = []
+    for found in references:
+        line = parsed.count("\n", 0, found.end()) + 1
+        before = parsed[parsed.rfind("\n", 0, found.end()) + 1 : found.end()]
+        blank = re.sub(r"[^\t]", " ", before)
+        shown.append(f"line {line}: Entity '{found[1]}' not defined\n{lines[line - 1]}\n{blank}^")
+    return "\n".join(shown)
 
 
 def _well_formed(content: str, document: bool) -> bool:

@@ -18,6 +18,7 @@ from pubcheck.postgres.ddl.replica_identity import refuse_kind as refuse_identit
 from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
 
 _COMMAND, _SUBTYPE = itemgetter("AlterTableCmd"), itemgetter("subtype")
@@ -133,9 +134,69 @@ def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -
             _retyped(session, retyped)
             retyped = {}
         if subtype in _HOMES:
+            if recurse and session.catalog.children.has(relation) and not session.superuser():
+                _refuse_foreign_children(session, relation, command)
             _ACTIONS[subtype](session, relation, command, recurse)
     if retyped:
         _retyped(session, retyped)
+
+
+def _refuse_foreign_children(session: Session, relation: int, command: Node) -> None:
+    """Raise ServerError 42501 for a child of another role to which the command goes down (ATSimplePermissions)."""
+    if not _goes_down(session, session.catalog.relations[relation], command):
+        return
+    for oid in session.catalog.descendants(relation)[1:]:
+        child = session.catalog.relations[oid]
+        if not session.owns(child.owner) and not _keeps_its_own(session, child, command):
+            noun = RELKIND_NOUN.get(child.kind, "table")
+            raise ServerError("42501", NOT_RELATION_OWNER, kind=noun, relation=child.name)
+
+
+def _goes_down(session: Session, row: Relation, command: Node) -> bool:
+    """Return whether a command changes the children too, by what it says and what the relation is (ATPrepCmd)."""
+    subtype, named = command["subtype"], session.catalog.major.named_not_null
+    if subtype == "AT_AddConstraint":
+        constraint = command["def"]["Constraint"]
+        columns = [row.column(name) for name in names(constraint.get("keys", ()))]
+        nullable = any(column is not None and not column.not_null for column in columns)
+        if constraint["contype"] == "CONSTR_PRIMARY":
+            return nullable or (row.kind == "r" and not named)
+        if constraint["contype"] == "CONSTR_NOTNULL":
+            return nullable and not constraint.get("is_no_inherit")
+        return constraint["contype"] == "CONSTR_CHECK" and not constraint.get("is_no_inherit")
+    if subtype == "AT_DropConstraint":
+        held = session.catalog.constraint(row.oid, command["name"])
+        return column_of_constraint(row, command["name"]) is not None or (held is not None and held.kind == "c")
+    if subtype == "AT_AddColumn" and command.get("missing_ok"):
+        return row.column(command["def"]["ColumnDef"]["colname"]) is None
+    column = row.column(command.get("name", ""))
+    if subtype == "AT_DropColumn":
+        return column is not None
+    if subtype == "AT_SetNotNull":
+        return column is not None and (not column.not_null or (row.kind == "r" and not named))
+    if subtype == "AT_DropNotNull" and named:
+        return column is not None and column.not_null
+    return subtype in _RECURSING
+
+
+_RECURSING = frozenset(
+    (
+        "AT_AddColumn", "AT_AlterColumnType", "AT_ColumnDefault", "AT_DropExpression", "AT_DropNotNull",
+        "AT_SetExpression", "AT_SetStatistics", "AT_SetStorage",
+    )
+)  # fmt: skip
+
+
+def _keeps_its_own(session: Session, child: Relation, command: Node) -> bool:
+    """Return whether a child keeps what is dropped above, which it has of its own or from another parent too."""
+    name = command.get("name", "")
+    if command["subtype"] == "AT_DropColumn":
+        column = child.column(name)
+        return column is None or column.inherited > 1 or column.local
+    if command["subtype"] != "AT_DropConstraint":
+        return False
+    held = session.catalog.constraint(child.oid, name)
+    return held is not None and (held.inherited > 1 or held.local)
 
 
 def _prepare(session: Session, relation: int, commands: Sequence[Node], recurse: bool) -> None:

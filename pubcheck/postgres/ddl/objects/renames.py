@@ -61,6 +61,7 @@ def rename_column(session: Session, node: Node) -> None:
         typed = typed_tables(session, row, cascade=node.get("behavior") == "DROP_CASCADE")
         family = [row.oid, *(oid for table in typed for oid in catalog.descendants(table))]
     for oid in family:
+        require_owner(session, catalog.relations[oid])
         parents = sum(parent in family for parent in catalog.relations[oid].parents)
         _rename_column_of(session, oid, old, new, parents)
 
@@ -130,6 +131,7 @@ def rename_constraint(session: Session, node: Node) -> None:
             raise ServerError("42P16", f'inherited constraint "{old}" must be renamed in child tables too')
         family = catalog.descendants(row.oid)
     for oid in (*family[1:], row.oid):
+        require_owner(session, catalog.relations[oid])
         if not _rename_constraint_of(session, oid, old, new, family):
             return
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.analysis.comparisons import MOST_ENTRIES
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, TYPE
+from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.query_dependencies.references import (
     NamespaceItem,
     OutputColumn,
@@ -21,6 +22,7 @@ from pubcheck.postgres.ddl.query_dependencies.references import (
     References,
     Scope,
     apply_aliases,
+    columns_of,
     common_output,
     field_of,
     result_columns,
@@ -41,16 +43,23 @@ from pubcheck.postgres.session import Session
 _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query", "JSON_VALUE_OP": "json_value"}
 
 
-def read_query(session: Session, query: Node, function: str | None = None) -> QueryReading:
+def read_query(
+    session: Session, query: Node, function: str | None = None, rule_of: Relation | None = None
+) -> QueryReading:
     """Return the columns and dependencies of a SELECT.
 
-    In the body of a ``function`` a name that is not a column may be a parameter.
+    In the body of a ``function`` a name that is not a column may be a parameter. In an action of a rule (``rule_of``
+    this relation) OLD and NEW are rows of the relation.
 
     Raises ServerError if a relation, a type or a column that it needs certainly does not exist.
     """
     reader = _QueryReader(session)
+    around = [] if function is None else [NamespaceItem(function, None)]
+    if rule_of is not None:
+        columns = columns_of(rule_of)
+        around += [NamespaceItem(name, columns, 0, rule_of.oid, rule_of.kind != "v", True) for name in ("old", "new")]
     try:
-        columns = reader.select(query, Scope({}, [] if function is None else [[NamespaceItem(function, None)]]))
+        columns = reader.select(query, Scope({}, [around] if around else []))
     except RecursionError:
         # Sub-selects nested to the edge of what can be decoded: what they read is what they name.
         columns = None

@@ -150,13 +150,17 @@ def own_functions(session: Session, name: list[str]) -> list[Proc]:
 
 
 class NamespaceItem(Struct, frozen=True):
-    """An entry of FROM, as names in an expression refer to it (ParseNamespaceItem)."""
+    """An entry of FROM, as names in an expression refer to it (ParseNamespaceItem).
+
+    ``qualified``: its columns are named only together with it (p_cols_visible).
+    """
 
     name: str
     columns: Outputs
     namespace: int = 0
     relation: int = 0
     system: bool = False
+    qualified: bool = False
 
 
 class Scope(Struct, frozen=True):
@@ -250,7 +254,7 @@ class References:
                 return None
             levels = [[item]]
         else:
-            levels = scope.levels
+            levels = [[item for item in items if not item.qualified] for items in scope.levels]
         all_known = True
         for items in levels:
             for item in items:
