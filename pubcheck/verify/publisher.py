@@ -13,7 +13,7 @@ from msgspec import Struct
 from pubcheck.postgres.catalog import PG_CATALOG, Catalog
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.replication.publication_lookup import effective_entry, replica_identity, sent_columns
+from pubcheck.postgres.replication.publication_lookup import described_columns, replica_identity
 from pubcheck.postgres.replication.subscription_set import Combined, combine
 from pubcheck.postgres.session import Session
 
@@ -138,21 +138,19 @@ def _routes(state: State, namespace: str, name: str) -> Iterator[Route]:
 
 
 def _route(state: State, target: Relation, table: Relation, described: Combined, published: Combined | None) -> Route:
-    """``described`` has the column list, which is that of the relation under which changes come. The server applies its
-    column numbers also where it describes a partition (send_relation_and_attrs)."""
+    """``described`` is how the table is published; ``published`` is None if its changes arrive as another relation."""
     catalog = state.catalog
-    publication = catalog.publications[described.publications[0]]
-    entry = effective_entry(catalog, publication, described.arrives_as)
-    listed = None if entry is None else entry.columns
-    numbers = sent_columns(target, listed, publication.generated == "s")
+    publications = [catalog.publications[oid] for oid in described.publications]
+    described_as = described_columns(catalog, catalog.relations[described.arrives_as], publications)
+    columns = described_as.of(catalog.major, target)
     identity = replica_identity(catalog, target)
     namespace = catalog.namespaces[target.namespace].name
-    columns = tuple(
-        ColumnShape(column.name, number in identity.columns, type_name(state.session, column), column.typmod)
-        for number, column in ((number, target.columns[number - 1]) for number in numbers)
+    shapes = tuple(
+        ColumnShape(column.name, column.number in identity.columns, type_name(state.session, column), column.typmod)
+        for column in columns
     )
-    shape = Shape("" if namespace == "pg_catalog" else namespace, target.name, target.identity, columns)
-    return Route(state, shape, target, table, numbers, published)
+    shape = Shape("" if namespace == "pg_catalog" else namespace, target.name, target.identity, shapes)
+    return Route(state, shape, target, table, tuple(column.number for column in columns), published)
 
 
 def type_name(session: Session, column: Column) -> TypeName | None:

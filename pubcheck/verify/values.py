@@ -32,6 +32,8 @@ _TIMES = frozenset((1082, 1083, 1114, 1184, 1186, 1266))
 _NOT_CHECKED = frozenset((_MONEY, 24, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 4096, 4191, 1033))
 """Types whose text depends on other settings, or on objects of the catalog (reg*, aclitem)."""
 _ISO = lazy_compile(r"\d{4,}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d(?::\d\d){0,2})?)?(?: BC)?")
+_ROUNDED_UP = "294277-01-01"
+"""The day after the last timestamp. A type modifier can round a value up to it, which no input function accepts."""
 _INTEGER = re.compile(r"-?\d{1,19}")
 _BINARY: dict[int, struct.Struct] = {
     oids.BOOL: struct.Struct(">?"),
@@ -89,7 +91,7 @@ def _input_check(inputs: InputContext, oid: int, typmod: int) -> Check:
         try:
             input.read(inputs, oid, text, typmod)
         except ServerError as error:
-            return f"is not valid: {error.message}"
+            return None if _ROUNDED_UP in text else f"is not valid: {error.message}"
         except (Unknowable, RecursionError):
             pass
         return None
@@ -110,7 +112,8 @@ def _integer_check(bits: int) -> Check:
 
 def _length_check(length: int, *, exact: bool) -> Check:
     def check(text: str) -> str | None:
-        if len(text) == length or (len(text) < length and not exact):
+        # Where the database's encoding is SQL_ASCII, the length is that in bytes.
+        if len(text) == length or (len(text) < length and not (exact and text.isascii())):
             return None
         return f"does not have {length} characters" if exact else f"has more than {length} characters"
 

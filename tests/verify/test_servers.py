@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from pubcheck.simulate.script import steps
@@ -46,25 +48,49 @@ TRUNCATE items;
 PUBLICATIONS = ("eu", "log")
 
 
+COLUMN_ORDER = """
+CREATE TABLE m (id int, region text, v int, g int GENERATED ALWAYS AS (v * 2) STORED, PRIMARY KEY (id, region))
+    PARTITION BY LIST (region);
+CREATE TABLE m_eu (v int, dropped int, more int, id int NOT NULL, region text NOT NULL,
+                   g int GENERATED ALWAYS AS (v * 2) STORED);
+ALTER TABLE m_eu DROP COLUMN dropped, DROP COLUMN more;
+ALTER TABLE m ATTACH PARTITION m_eu FOR VALUES IN ('eu');
+CREATE PUBLICATION root FOR TABLE m (id, region, v) WITH (publish_via_partition_root);
+"""
+"""Until 17 a list of all columns counts as none; a partition is described by the numbers of any other list."""
+
+
+def captured(
+    servers: Servers, major: int, setup: Sequence[str], script: Sequence[str], publications: str, encoding: str = "UTF8"
+) -> list[Frame]:
+    """Return the stream of statements."""
+    server = servers[major]
+    with server.connect() as admin, server.database() as name:
+        admin.execute(f"DROP DATABASE {name}")
+        admin.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'")
+        with server.connect(name) as connection:
+            connection.execute("SET client_encoding = 'UTF8'")
+            for statement in setup:
+                connection.execute(statement)
+            connection.execute("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", [name])
+            try:
+                for statement in script:
+                    connection.execute(statement)
+                rows = connection.execute(
+                    "SELECT lsn::text, xid::text::int, data FROM pg_logical_slot_peek_binary_changes(%s, NULL, NULL,"
+                    " 'proto_version', '1', 'publication_names', %s)",
+                    [name, publications],
+                ).fetchall()
+            finally:
+                connection.execute("SELECT pg_drop_replication_slot(%s)", [name])
+    return [Frame(parse_lsn(lsn), xid, data, Place(number)) for number, (lsn, xid, data) in enumerate(rows, 1)]
+
+
 @pytest.mark.server
 @pytest.mark.parametrize("major", MAJORS)
 def test_a_stream_of_a_server_conforms(servers: Servers, major: int) -> None:
     setup, script = (list(steps(Source("text.sql", text))) for text in (SCHEMA, SCRIPT))
-    with servers[major].database() as name, servers[major].connect(name) as connection:
-        for step in setup:
-            connection.execute(step.sql)
-        connection.execute("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", [name])
-        try:
-            for step in script:
-                connection.execute(step.sql)
-            rows = connection.execute(
-                "SELECT lsn::text, xid::text::int, data FROM pg_logical_slot_peek_binary_changes(%s, NULL, NULL,"
-                " 'proto_version', '1', 'publication_names', 'eu, log')",
-                [name],
-            ).fetchall()
-        finally:
-            connection.execute("SELECT pg_drop_replication_slot(%s)", [name])
-    frames = [Frame(parse_lsn(lsn), xid, data, Place(number)) for number, (lsn, xid, data) in enumerate(rows, 1)]
+    frames = captured(servers, major, [step.sql for step in setup], [step.sql for step in script], "eu, log")
     options = Options(proto_version=1, binary=False, messages=False)
     simulation = simulate(major, setup, script, PUBLICATIONS, {})
     verifier = Verifier(simulation.publisher, options)
@@ -72,3 +98,26 @@ def test_a_stream_of_a_server_conforms(servers: Servers, major: int) -> None:
     # Without the script, the column that it adds is not in the schema.
     about = list(verify(publisher_of(SCHEMA, PUBLICATIONS, major), frames, options))
     assert {finding.rule for finding in about} == {"PUB853"}
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("columns", ["(id, region, v)", "(id, region)", ""])
+def test_a_partition_whose_columns_have_another_order_conforms(servers: Servers, major: int, columns: str) -> None:
+    schema = COLUMN_ORDER.replace("(id, region, v)", columns)
+    script = ["INSERT INTO m VALUES (1, 'eu', 1)", "UPDATE m SET v = 2", "DELETE FROM m"]
+    frames = captured(servers, major, [schema], script, "root")
+    assert not list(verify(publisher_of(schema, ["root"], major), frames))
+
+
+@pytest.mark.server
+def test_values_that_their_input_functions_refuse_conform(servers: Servers) -> None:
+    """A length is in bytes where the encoding is SQL_ASCII, and a timestamp can be rounded up to one out of range."""
+    schema = """
+        CREATE TABLE t (id int PRIMARY KEY, c char(4), at timestamptz(3), list timestamptz(3)[]);
+        CREATE PUBLICATION p FOR TABLE t;
+    """
+    last = "'294276-12-31 23:59:59.9996+00'::timestamptz"
+    script = ["SET timezone = 'UTC'", f"INSERT INTO t VALUES (1, 'é', {last}, ARRAY[{last}])"]
+    frames = captured(servers, 17, [schema], script, "p", encoding="SQL_ASCII")
+    assert not list(verify(publisher_of(schema, ["p"], 17), frames))

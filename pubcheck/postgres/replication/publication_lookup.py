@@ -4,12 +4,14 @@ replica identity: which columns of a table tell its rows apart downstream (relca
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
-from pubcheck.postgres.catalog.rows import Publication, PublicationRel, Relation
+from pubcheck.postgres.catalog.rows import Column, Publication, PublicationRel, Relation
+from pubcheck.postgres.versions import Major
 
 
 class ReplicaIdentity(Struct, frozen=True):
@@ -200,6 +202,47 @@ def sent_columns(relation: Relation, listed: tuple[int, ...] | None, generated: 
             if not column.dropped and (not column.generated or (generated and column.generated == "s"))
         ]
     )
+
+
+class DescribedColumns(Struct, frozen=True):
+    """The columns of Relation messages: ``numbers``, or None for all, with stored generated ones if ``generated``."""
+
+    numbers: frozenset[int] | None = None
+    generated: bool = False
+
+    def of(self, major: Major, relation: Relation) -> list[Column]:
+        """Return those of a relation (logicalrep_should_publish_column).
+
+        The numbers are those of the relation that changes arrive as, but the server also applies them to a partition's
+        own columns. Before 18 no list has a generated column; a partition may have one under such a number.
+        """
+        return [column for column in relation.live() if self._has(major, column)]
+
+    def _has(self, major: Major, column: Column) -> bool:
+        if self.numbers is not None:
+            return column.number in self.numbers and (major.publish_generated_columns or not column.generated)
+        return not column.generated or (self.generated and column.generated == "s")
+
+
+def described_columns(catalog: Catalog, target: Relation, publications: Sequence[Publication]) -> DescribedColumns:
+    """Return the columns by which changes that arrive as a relation are described (pgoutput_column_list_init)."""
+    lists = [_column_list(catalog, publication, target) for publication in publications]
+    generated = any(publication.generated == "s" for publication in publications)
+    major, listed = catalog.major, lists[0]
+    if not major.publish_generated_columns:
+        # A list of all columns counts as none.
+        countable = [column for column in target.live() if major.lists_count_generated or not column.generated]
+        if listed is None or len(listed) == len(countable):
+            return DescribedColumns(None, generated)
+        return DescribedColumns(frozenset(listed), generated)
+    if all(columns is None for columns in lists):
+        return DescribedColumns(None, generated)
+    return DescribedColumns(frozenset(sent_columns(target, listed, publications[0].generated == "s")), generated)
+
+
+def _column_list(catalog: Catalog, publication: Publication, target: Relation) -> tuple[int, ...] | None:
+    entry = effective_entry(catalog, publication, target.oid)
+    return None if entry is None else entry.columns
 
 
 def partition_columns(target: Relation, relation: Relation, columns: tuple[int, ...]) -> tuple[int, ...]:

@@ -14,7 +14,6 @@ from pubcheck.postgres.replication.publication_lookup import is_publishable, rep
 from pubcheck.postgres.replication.row_changes import UNCHANGED, LoggedChange, published_change
 from pubcheck.postgres.replication.row_changes import Change as PublishedChange
 from pubcheck.postgres.replication.subscription_set import Combined
-from pubcheck.postgres.versions import Major
 from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.decoding.output_plugin import (
     Change,
@@ -237,7 +236,7 @@ class Pgoutput(OutputPlugin):
             ctx.values.on_lookup()
             self._namespaces.add(row.namespace)
             self._identities.add(row.oid)
-        columns = [column for column in row.live() if _is_sent(catalog.major, column, entry)]
+        columns = entry.columns.of(catalog.major, row)
         for column in columns:
             if column.type >= _FIRST_GENBKI:
                 namespace, name = ctx.values.type_name(version, column.type)
@@ -303,14 +302,6 @@ class Pgoutput(OutputPlugin):
             if data is not None:
                 return data
         return ctx.values.client_text(version, column.type, value)
-
-
-def _is_sent(major: Major, column: ColumnRow, entry: Entry) -> bool:
-    """logicalrep_should_publish_column. Before 18 no list has a generated column, though a partition may have one under
-    the number of a listed column."""
-    if entry.matching is not None:
-        return column.number in entry.matching and (major.publish_generated_columns or not column.generated)
-    return not column.generated or (entry.generated and column.generated == "s")
 
 
 def _send(ctx: DecodingContext, message: wire.AnyMessage, *, last_write: bool = True) -> None:

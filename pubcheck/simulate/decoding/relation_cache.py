@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec import Struct, field
 
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.catalog.rows import Relation as RelationRow
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.replication.publication_lookup import effective_entry, sent_columns
+from pubcheck.postgres.replication.publication_lookup import DescribedColumns, described_columns
 from pubcheck.postgres.replication.subscription_set import Combined, combine
 from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.log import CatalogVersion
@@ -20,13 +19,11 @@ class Entry(Struct):
     """One relation. ``published`` is None if no publication publishes it.
 
     ``schema_sent``: its Relation message was sent; ``streamed`` are the transactions in whose stream it was.
-    ``matching`` are the numbers of the columns to send, by those of the relation that changes arrive as; None for all,
-    with stored generated ones if ``generated``.
+    ``columns`` are those of Relation messages.
     """
 
     published: Combined | None
-    matching: frozenset[int] | None = None
-    generated: bool = False
+    columns: DescribedColumns = DescribedColumns()
     schema_sent: bool = False
     streamed: set[int] = field(default_factory=set)
     valid: bool = True
@@ -80,11 +77,7 @@ class RelationCache:
         if not published.sends_rows:  # TRUNCATE alone needs neither lists nor filters
             return Entry(published)
         publications = [catalog.publications[oid] for oid in published.publications]
-        return Entry(
-            published,
-            _matching(catalog, published, publications),
-            any(publication.generated == "s" for publication in publications),
-        )
+        return Entry(published, described_columns(catalog, catalog.relations[published.arrives_as], publications))
 
     def _look_up(self, catalog: Catalog) -> list[int]:
         """LoadPublications."""
@@ -105,25 +98,3 @@ class RelationCache:
             if xid in entry.streamed:
                 entry.streamed.discard(xid)
                 entry.schema_sent = entry.schema_sent or committed
-
-
-def _matching(catalog: Catalog, published: Combined, publications: Sequence[Publication]) -> frozenset[int] | None:
-    """The columns of the published relation as pgoutput keeps them (pgoutput_column_list_init).
-
-    Relation messages of partitions apply these numbers to the partition's own columns.
-    """
-    target = catalog.relations[published.arrives_as]
-    listed = _listed(catalog, publications[0], target)
-    if not catalog.major.publish_generated_columns:
-        countable = [column for column in target.live() if catalog.major.lists_count_generated or not column.generated]
-        if listed is None or len(listed) == len(countable):
-            return None
-        return frozenset(listed)
-    if all(_listed(catalog, publication, target) is None for publication in publications):
-        return None
-    return frozenset(sent_columns(target, listed, publications[0].generated == "s"))
-
-
-def _listed(catalog: Catalog, publication: Publication, target: RelationRow) -> tuple[int, ...] | None:
-    entry = effective_entry(catalog, publication, target.oid)
-    return None if entry is None else entry.columns
