@@ -314,6 +314,13 @@ def test_statements_that_run_others_are_not_followed() -> None:
             database.session(statement).run(statement)
 
 
+def test_an_array_whose_elements_are_not_read_is_not_followed() -> None:
+    session = Database(17, ["CREATE DOMAIN d AS int CHECK (VALUE > 0)", "CREATE TABLE t (a d[])"]).session()
+    with pytest.raises(NotFollowed, match=r"d\[\]"):
+        session.run("INSERT INTO t VALUES ('{1}')")
+    session.run("INSERT INTO t VALUES (ARRAY[1])")
+
+
 def test_set_default_is_checked_against_the_new_rows() -> None:
     setup = [DEFERRED[0], "CREATE TABLE c (id int, p int DEFAULT 1 REFERENCES p ON DELETE SET DEFAULT)"]
     steps = ["INSERT INTO p VALUES (1), (2)", "INSERT INTO c VALUES (5, 2)", "DELETE FROM p WHERE id = 2"]

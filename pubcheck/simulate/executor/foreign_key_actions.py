@@ -29,7 +29,7 @@ def _act(session: Backend, event: Action) -> None:
         return
     deletes = action == "c" and operation == "delete"
     refuse_statement_triggers(session, key.referencing, DELETE if deletes else UPDATE)
-    for child, version in list(key.rows(key.referencing, key.columns, event.values)):
+    for child, version in list(key.referencing_rows(event.values)):
         refuse_write(session, child, "delete" if deletes else "update", certain=True)
         if deletes:
             delete_row(session, child, version)

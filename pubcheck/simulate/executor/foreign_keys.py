@@ -10,7 +10,9 @@ from msgspec import Struct
 from pubcheck.postgres.catalog.rows import Constraint, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor.compare import equality_of
+from pubcheck.postgres.executor.functions import Constant
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.index_conditions import IndexConditions
 from pubcheck.simulate.executor.row_locks import KEY_SHARE, take
 from pubcheck.simulate.executor.row_text import key_text
 from pubcheck.simulate.executor.tables import Table
@@ -19,6 +21,8 @@ from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
 
 Values = dict[int, Any]
+Candidates = Callable[[Table, list[int], list[Any]], Iterator[Version]]
+"""Returns the rows of a table that may have these values in the columns of these numbers."""
 
 
 class Action(Struct):
@@ -94,12 +98,24 @@ class ForeignKey:
             raise ServerError("23503", name, detail=f'Key {shown} is not present in table "{self.referenced.name}".')
 
     def rows(self, relation: Relation, names: list[str], values: list[Any]) -> Iterator[tuple[Table, Version]]:
-        """The rows of a relation with these values, as a new snapshot sees them."""
+        """The rows of a relation with these values, as a new snapshot sees them, in any order."""
+        return self._rows(relation, names, values, candidates)
+
+    def referencing_rows(self, values: list[Any]) -> Iterator[tuple[Table, Version]]:
+        """The rows that refer to a key, in the order of the query of an action (ri_PerformCheck)."""
+        condition = IndexConditions(dict(zip(self.columns, map(Constant, values), strict=True)))
+        return self._rows(
+            self.referencing, self.columns, values, lambda table, numbers, values: condition.candidates(table)
+        )
+
+    def _rows(
+        self, relation: Relation, names: list[str], values: list[Any], versions: Candidates
+    ) -> Iterator[tuple[Table, Version]]:
         session = self.session
         snapshot = session.snapshot()
         for table in list(members(session, relation, inherited=relation.kind == "p")):
             numbers = [column_number(table.relation, name) for name in names]
-            for version in candidates(table, numbers, values):
+            for version in versions(table, numbers, values):
                 if snapshot.sees(version) and self._same([version[number] for number in numbers], values):
                     yield table, version
 

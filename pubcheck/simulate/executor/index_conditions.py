@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 
 from pubcheck.postgres.analysis.namespace_items import Item
@@ -28,13 +28,22 @@ _PAGES = 10
 class IndexConditions:
     """What the condition of a statement says about columns of its target, named as in the target's own table."""
 
-    def __init__(self, session: Backend, condition: Expr | None, target: Item) -> None:
-        self.equal: dict[str, Step] = {}
-        """The columns that are equal to a value, with the function that gives it."""
+    def __init__(self, equal: Mapping[str, Step]) -> None:
+        """``equal``: the columns that are equal to a value, with the function that gives it."""
+        self.equal = dict(equal)
         self.bounds: dict[str, set[str]] = {}
         self.listed: dict[str, int] = {}
         """The columns of IN (...), with the number of values."""
-        self.count = 0
+        self.count = len(equal)
+
+    @classmethod
+    def of(cls, session: Backend, condition: Expr | None, target: Item) -> IndexConditions:
+        """Return what a condition says."""
+        conditions = cls({})
+        conditions._add(session, condition, target)
+        return conditions
+
+    def _add(self, session: Backend, condition: Expr | None, target: Item) -> None:
         cache = session.catalog_session.syscache
         for node in conjuncts(condition):
             self.count += 1

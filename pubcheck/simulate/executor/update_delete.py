@@ -54,7 +54,7 @@ class TargetRows:
             self.sources = FromClause(session, scope, scope.query.sources)
         item = scope.entries[0]
         where_of_target = None if target.is_view else scope.where
-        self.conditions = IndexConditions(session, where_of_target, item)
+        self.conditions = IndexConditions.of(session, where_of_target, item)
         self.pruning = Pruning(session, scope, where_of_target, item)
 
     def base_row(self, table: Table, version: Version) -> dict[int, Any]:

@@ -1,0 +1,32 @@
+CREATE TABLE orders (id bigint PRIMARY KEY, state text DEFAULT 'new');
+CREATE TABLE lines (order_id bigint REFERENCES orders ON DELETE CASCADE ON UPDATE CASCADE, no int, sku text, quantity int, PRIMARY KEY (order_id, no));
+CREATE TABLE notes (id int PRIMARY KEY, order_id bigint REFERENCES orders ON DELETE SET NULL ON UPDATE CASCADE, note text);
+CREATE INDEX ON notes (order_id);
+CREATE TABLE events (id int PRIMARY KEY, order_id bigint REFERENCES orders ON DELETE CASCADE, kind text);
+ALTER TABLE lines REPLICA IDENTITY FULL;
+CREATE PUBLICATION p FOR TABLE orders, lines WHERE (quantity > 1), notes, events;
+-- script
+INSERT INTO orders SELECT o FROM generate_series(1, 6) o;
+INSERT INTO lines SELECT o, n, 'sku' || n, n FROM generate_series(1, 6) o, generate_series(1, 4) n ORDER BY n DESC, o;
+INSERT INTO notes SELECT n, 1 + n % 6, 'note' FROM generate_series(1, 20) n;
+INSERT INTO events SELECT n, 1 + n % 6, 'placed' FROM generate_series(1, 20) n;
+UPDATE lines SET quantity = 5 - quantity WHERE no < 4;
+UPDATE lines SET quantity = quantity + 1 WHERE no = 1;
+UPDATE notes SET note = 'changed' WHERE id % 2 = 0;
+UPDATE events SET kind = 'paid' WHERE id < 9;
+DELETE FROM orders WHERE id = 2;
+UPDATE orders SET id = 30 WHERE id = 3 -- events refer to it
+;
+DELETE FROM events WHERE order_id = 3;
+UPDATE orders SET id = 30 WHERE id = 3;
+UPDATE lines SET no = no + 10 WHERE order_id = 4;
+UPDATE notes SET order_id = 4 WHERE id > 15;
+UPDATE lines SET sku = 'again' WHERE no IN (2, 12);
+BEGIN;
+DELETE FROM orders WHERE id IN (4, 5);
+SAVEPOINT s;
+DELETE FROM orders WHERE id = 30;
+ROLLBACK TO s;
+UPDATE notes SET note = 'last' WHERE order_id = 30;
+COMMIT;
+DELETE FROM orders;
