@@ -19,6 +19,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Builder
+from pubcheck.postgres.executor.functions import Constant
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
@@ -105,6 +106,8 @@ def place_of(level: Nested, item: Item, name: str | int | None) -> tuple[int, in
 
 
 TABLEOID = -6
+_SHORT = 24
+"""Values that are no longer are never stored out of line."""
 
 
 class StatementBuilder(Builder):
@@ -132,6 +135,18 @@ class StatementBuilder(Builder):
             return lambda row: row[number]
         arguments = [_stand_in(arg, inner, number) for arg in expr.args]
         return self.build(replace(expr, args=arguments))
+
+    # Values that are made anew. An UPDATE that leaves a value as it is does not store it again.
+
+    def call(self, expr: Expr) -> Step:
+        return self._made_anew(super().call(expr))
+
+    def through_text(self, expr: Expr) -> Step:
+        return self._made_anew(super().through_text(expr))
+
+    def _made_anew(self, step: Step) -> Step:
+        """Functions return a value of their own; Python's may return their argument, as ``text + ""`` does."""
+        return step if isinstance(step, Constant) else lambda row: _copy(step(row))
 
     # Columns.
 
@@ -207,7 +222,13 @@ class StatementBuilder(Builder):
                 offset = offset * length + place - lower
             return array.elements[offset]
 
-        return self.folded(step, [value, *indexes])
+        return self._made_anew(self.folded(step, [value, *indexes]))
+
+
+def _copy(value: Any) -> Any:
+    """Return a long text or bytea that is equal and another object; any other value as it is."""
+    is_long = isinstance(value, str | bytes) and len(value) > _SHORT
+    return value[:1] + value[1:] if is_long else value
 
 
 def _stand_in(expr: Expr, inner: Expr, number: int) -> Expr:
@@ -225,6 +246,7 @@ _HOMES = {
 }
 _OWN = {
     "Aggref": StatementBuilder.aggregate,
+    "CoerceViaIO": StatementBuilder.through_text,
     "FieldSelect": StatementBuilder.field,
     "Param": StatementBuilder.parameter,
     "SubscriptingRef": StatementBuilder.subscript,
