@@ -169,9 +169,10 @@ def command(
         problem = run.read(stream, framing)
     else:
         problem = run.read_table(table, linted.reading, names, requested, locale)
-    if problem is not None:
+    if problem is not None and not run.findings:
         return complain(problem)
-    return run.show(reports, color, quiet=quiet)
+    status = run.show(reports, color, quiet=quiet)
+    return status if problem is None else complain(problem)
 
 
 def _simulated(
@@ -225,7 +226,7 @@ class _Run:
         self._fails = False
 
     def read(self, path: str, framing: str | None) -> str | None:
-        """Check the messages of a capture. Return why it cannot be read."""
+        """Check the messages of a capture. Return why it cannot be read, or not to its end."""
         from pubcheck.stream.framing import read
         from pubcheck.stream.framing.frame import FramingError
 

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from struct import Struct as Layout
 from tempfile import SpooledTemporaryFile
+from typing import Any
 from weakref import finalize
 
 from msgspec import Struct
@@ -104,6 +105,7 @@ class ScriptVerifier:
         self._reasons: dict[int, str] = {}
         """What is wrong with messages by themselves."""
         self._lines: dict[int, int | None] = {}
+        self._missing_items: dict[tuple[Any, ...], Item] = {}
 
     def check(self, frame: Frame) -> Iterator[StreamFinding]:
         """Yield the findings of the next message."""
@@ -149,7 +151,9 @@ class ScriptVerifier:
         for number, (lsn, _, data) in self._rows:
             self._expected.add(self._decoder.decode(data), number, lsn)
         expected, actual = list(self._expected.finished), list(self._actual.finished)
-        for difference in differences(expected, actual, self._agreed):
+        found = list(differences(expected, actual, self._agreed))
+        self._missing_items = {item.key: item for difference in found for item in _items_without(difference)}
+        for difference in found:
             yield from self._of(difference)
 
     def _of(self, difference: Difference) -> Iterator[StreamFinding]:
@@ -178,7 +182,13 @@ class ScriptVerifier:
 
     def _unexpected(self, item: Item) -> StreamFinding:
         reason = self._reasons.get(item.number)
-        why = f"it {reason}" if reason is not None else "no statement of the script gives it"
+        elsewhere = self._missing_items.get(item.key)
+        if reason is not None:
+            why = f"it {reason}"
+        elif elsewhere is not None:
+            why = f"the script gives it in another place or transaction{self._statement(elsewhere)}"
+        else:
+            why = "no statement of the script gives it"
         return self._finding("PUB858", f"is not expected: {item}; {why}", item.number, item)
 
     def _statement(self, item: Item) -> str:
@@ -194,6 +204,13 @@ class ScriptVerifier:
             object=None if item is None else item.object,
             operation=None if item is None else item.operation,
         )
+
+
+def _items_without(difference: Difference) -> Sequence[Item]:
+    """Return what the stream lacks at this place."""
+    if difference.kind != "missing" or difference.expected is None:
+        return ()
+    return difference.expected.items if isinstance(difference.expected, Group) else (difference.expected,)
 
 
 def _ending(group: Group) -> str:

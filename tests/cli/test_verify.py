@@ -89,6 +89,14 @@ def test_wrong_arguments_end_with_2_and_the_reason(
     assert reason in " ".join(called.err.split())
 
 
+def test_the_findings_before_a_place_that_cannot_be_read_are_reported(pubcheck: Call, files: None) -> None:
+    Path("cut.txt").write_text(capture(WRONG)[:-10])
+    called = pubcheck("verify", "schema.sql", "cut.txt", "--format", "concise")
+    assert called.status == 2
+    assert called.out.startswith("cut.txt:3:1: error[PUB855]: Insert of public.items has NULL")
+    assert called.err.startswith("pubcheck: cut.txt: message 4, line 4: expected the hex of a message")
+
+
 def test_a_script_says_what_is_missing(pubcheck: Call, files: None) -> None:
     Path("work.sql").write_text("INSERT INTO items VALUES (1, 'a');\nINSERT INTO items VALUES (2, 'b');\n")
     called = pubcheck("verify", "schema.sql", "right.txt", "--script", "work.sql", "--format", "concise")

@@ -57,6 +57,14 @@ def expected(name: str, folder: Path = FOLDER) -> list[Row]:
     return [(None, None, data) if name in WITHOUT_POSITIONS else (lsn, xid, data) for lsn, xid, data in messages]
 
 
+@pytest.mark.parametrize(
+    "text", ["(0 rows)\n\n", " lsn | xid | data \n-----+-----+------\n(0 rows)\n\n", "lsn,xid,data\n", "\n"]
+)
+def test_a_slot_without_changes_gives_no_message(text: str) -> None:
+    """What psql 15 prints with -x, without it, and with --csv."""
+    assert list(read(io.BytesIO(text.encode()))) == []
+
+
 @pytest.mark.parametrize("name", sorted(FRAMING_OF))
 def test_a_framing_is_recognised(name: str) -> None:
     assert rows(read(FOLDER / name)) == expected(name)

@@ -75,6 +75,26 @@ def test_a_missing_transaction_is_reported_with_its_changes(simulation: Simulati
     ]
 
 
+def test_a_change_in_another_transaction_is_not_said_to_be_of_no_statement() -> None:
+    """psql ignores the comments that name sessions: what ran in two of them is one transaction."""
+    script = "BEGIN;\nINSERT INTO orders VALUES (1, 'eu');\n-- session: b\nINSERT INTO orders VALUES (2, 'eu');\n"
+    script += "-- session: a\nCOMMIT;\n"
+    setup, of_two, of_one = (
+        list(steps(Source("text.sql", text))) for text in (SCHEMA, script, script.replace("-- session: b\n", ""))
+    )
+    rows = [data for _, _, data in simulate(18, setup, of_one, ("eu",), {}).rows]
+    about = findings(simulate(18, setup, of_two, ("eu",), {}), rows)
+    row = "Insert of public.orders (id=1, region=eu)"
+    assert [(finding.rule, finding.message) for finding in about] == [
+        (
+            "PUB858",
+            f"is not expected: {row}; the script gives it in another place or transaction, by the statement in line 2"
+            " of the script",
+        ),
+        ("PUB857", f"is missing: {row}, by the statement in line 2 of the script"),
+    ]
+
+
 def _changed(rows: list[bytes], change: Callable[[Insert], Insert | Update | Delete]) -> list[bytes]:
     decoder = Decoder()
     changed = []

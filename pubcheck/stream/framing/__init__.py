@@ -79,6 +79,8 @@ def read(
     if not head:
         return
     framing = framing or recognise(head)
+    if framing is None and len(head) < _HEAD and all(map(is_noise, head.decode("utf-8", "replace").splitlines())):
+        return  # psql's "(0 rows)"
     if framing is None:
         raise FramingError(f"the framing is not recognised: name it, one of {', '.join(FRAMINGS)}")
     yield from _reader(framing, streaming)(rest, report or _raise)
