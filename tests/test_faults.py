@@ -232,8 +232,8 @@ def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
     "place",
     [
         "pubcheck.postgres.executor.example_rows.example_rows",
-        "pubcheck.explain.other_publications.Neighbours.widening",
-        "pubcheck.explain.other_publications.Neighbours.same",
+        "pubcheck.explain.filters_compared.Neighbours.widening",
+        "pubcheck.explain.filters_compared.Neighbours.same",
         "pubcheck.explain.subscribers.Copies.of",
         "pubcheck.explain.subscribers.Subscriptions.of",
         "pubcheck.explain.build._Builder._table",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from pubcheck.diagnostics import Assumption, Span
-from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation, Role
+from pubcheck.postgres.catalog.tables import Reason
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.statement_context import Basis
 from pubcheck.statement_index import Statements

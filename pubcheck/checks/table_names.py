@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import PUBLIC
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import DEFAULT_PATH
+from pubcheck.postgres.tokens import identifier
 
 
 def table_name(session: Session, relation: Relation) -> str:

@@ -194,7 +194,7 @@ def _rendered(explanation: Explanation, format_: str, color: str, docs_url: str,
 
         return render_html.render(explanation, docs_url)
     from pubcheck.explain import render_text
-    from pubcheck.explain.text_layout import WIDTH
+    from pubcheck.explain.render_text import WIDTH
 
     if use_color(color, output):
         return render_text.render_rich(explanation)

@@ -22,7 +22,7 @@ FRAMINGS = ("psql", "csv", "copy", "hex", "jsonl", "parquet", "copy-binary", "co
 
 def publication_names(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return names as pgoutput reads publication_names: separated by commas, folded unless they are quoted."""
-    from pubcheck.postgres.identifiers import split_identifiers
+    from pubcheck.postgres.tokens import split_identifiers
 
     names: list[str] = []
     for text in texts:
@@ -129,6 +129,6 @@ def chosen_publications(publications: tuple[str, ...], followed: Followed) -> tu
 
 def _listed(names: Sequence[str]) -> str:
     """Return names as --publication takes them."""
-    from pubcheck.postgres.identifiers import identifier
+    from pubcheck.postgres.tokens import identifier
 
     return ", ".join(map(identifier, names)) or "none"

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from pubcheck.checks.write.write_refusal_history import Change
 from pubcheck.postgres.catalog import PUBLICATION, PUBLICATION_NAMESPACE, PUBLICATION_REL, RELATION, Catalog
-from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import (
     ASSUMABLE,
     Column,
@@ -24,6 +23,7 @@ from pubcheck.postgres.catalog.rows import (
     Relation,
     Type,
 )
+from pubcheck.postgres.catalog.tables import MAY_NOT_RUN, Reason
 from pubcheck.postgres.ddl.object_descriptions import RELATION_KINDS
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import list_items, range_var, strings, without_locations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -26,25 +27,92 @@ from pubcheck.engine.assumptions import (
     rests_on_unseen,
     sets_identities_only,
 )
-from pubcheck.engine.inner_statements import compile_error, created_function, embedded, refused_body, with_sites
 from pubcheck.engine.replay import WITH_FILTERS, Execution, Replay
-from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
+from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
+from pubcheck.postgres.catalog.tables import MAY_NOT_RUN, Reason
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.control_flow import ALREADY
-from pubcheck.postgres.plpgsql.declarations import first_refusal
 from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter
+from pubcheck.postgres.plpgsql.parse import check_sql, program
+from pubcheck.postgres.plpgsql.query_check import QueryChecker
+from pubcheck.postgres.plpgsql.variables import all_types_exist, first_refusal
 from pubcheck.postgres.process_utility import MAY_BE_REFUSED
 from pubcheck.postgres.session.statement_context import Basis
 from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
 from pubcheck.rulebook import RULES, finder
 from pubcheck.statement_index import StatementText
+
+
+def embedded(outer: StatementText, inner: Inner) -> StatementText:
+    """Return a statement inside another one, with its exact place in the source."""
+    text, number = inner.text, (*outer.embedded, *inner.number)
+    if not text.sites:
+        start = text.start
+        edits: tuple[tuple[int, int, str], ...] = ((0, max(0, text.end - start), text.text),)
+        return StatementText(outer.source, outer.index, start, text.text, edits, number)
+    start = text.sites[0][1]
+    edits_of_pieces: list[tuple[int, int, str]] = []
+    for (inside, outside), (after, next_outside) in itertools.pairwise(text.sites):
+        # The text between two pieces: source text without a counterpart, or inserted text.
+        end = outside + after - inside
+        edits_of_pieces.append((min(end, next_outside) - start, next_outside - start, "?" * max(0, end - next_outside)))
+    return StatementText(outer.source, outer.index, start, text.text, tuple(edits_of_pieces), number)
+
+
+def with_sites(statement: StatementText) -> Text:
+    """Return the text of a top-level statement, with its offsets in the source."""
+    text = statement.text
+    sites = [(0, statement.start)]
+    for start, end, sent in statement.edits:
+        shift = sites[-1][0] + statement.start - sites[-1][1] if len(sites) > 1 else 0
+        inside = start + shift + len(sent)
+        extra = len(sent) - (end - start)
+        sites += [(inside - extra + position, statement.start + end) for position in range(extra)]
+        sites.append((inside, statement.start + end))
+    return Text(text, tuple(sites), statement.start, statement.place(len(text), end=True))
+
+
+# The body of a function that a statement creates, checked as CREATE FUNCTION checks it (plpgsql_validator).
+
+
+def compile_error(statement: str, body: Text, failure: NotParsed) -> ServerError:
+    """Return the server's error for a body that does not parse, with the position in the statement around it."""
+    location = None
+    if failure.location is not None and body.sites:
+        location = in_bytes(statement, body.outside(failure.location))
+    return failure.error(location)
+
+
+def created_function(replay: Replay, since: int) -> Routine | None:
+    """Return the function that a statement created. ``since`` is the journal's mark before the statement."""
+    catalog = replay.catalog
+    created = (key for heap, key, _ in reversed(catalog.journal.entries[since:]) if heap is catalog.routines)
+    return catalog.routines.get(next(created, 0))
+
+
+def refused_body(replay: Replay, routine: Routine) -> NotParsed | None:
+    """Return the error in the body of a function, if there is one."""
+    if replay.session.setting("check_function_bodies") == "off":
+        return None
+    trial, newer = QueryChecker(replay.session, Budget()), replay.catalog.major.newer_grammar
+    try:
+        if routine.language == "plpgsql":
+            all_types_exist(trial, routine.body.text, program(routine.header(), routine.body.text, newer=newer))
+        else:
+            check_sql(routine.body.text, newer=newer)
+    except NotParsed as refusal:
+        return first_refusal(trial, routine.body.text, refusal)
+    except TooDeep:
+        pass
+    return None
+
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
 _ABOUT_PUBLICATIONS = re.compile(

@@ -14,7 +14,7 @@ from pubcheck.statement_index import StatementText
 
 if TYPE_CHECKING:
     from pubcheck.lexing.psql import Connection
-    from pubcheck.postgres.catalog.reasons import At
+    from pubcheck.postgres.catalog.tables import At
 
 
 class Databases:

@@ -6,8 +6,7 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from pubcheck.engine.blocks import BlockRunner
-from pubcheck.engine.inner_statements import compile_error, created_function, refused_body
+from pubcheck.engine.blocks import BlockRunner, compile_error, created_function, refused_body
 from pubcheck.engine.replay import Execution, Replay
 from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.errors import ServerError

@@ -6,7 +6,7 @@ import re
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.items import Statement
-from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
+from pubcheck.postgres.catalog.tables import MAY_NOT_RUN, VARIABLE
 from pubcheck.words import word_set
 
 UNPARSED = word_set("""

@@ -28,8 +28,8 @@ from pubcheck.engine.assumptions import (
 from pubcheck.engine.reporter import StatementReporter
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import Place
+from pubcheck.postgres.catalog.tables import MAY_NOT_RUN, Reason
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.process_utility import apply_with_triggers

@@ -25,10 +25,9 @@ from pubcheck.faults import Faults
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.statement_context import Basis
-from pubcheck.postgres.tokens import names_in, place_of_name
+from pubcheck.postgres.tokens import names_in, place_of_name, qualified
 from pubcheck.rulebook import RULES, Rule, finder
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements, StatementText

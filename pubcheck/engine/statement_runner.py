@@ -20,7 +20,7 @@ from pubcheck.engine.unit import Notes
 from pubcheck.engine.unknown_names import UnknownNames
 from pubcheck.faults import Faults
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.catalog.reasons import Reason
+from pubcheck.postgres.catalog.tables import Reason
 from pubcheck.postgres.ddl.new_objects import NAME_BYTES, truncate
 from pubcheck.postgres.newer_grammar import newly_refused
 from pubcheck.postgres.older_grammars import MAY_DIFFER, has_fewer_keywords, parse_with_names
@@ -31,9 +31,9 @@ from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
-    from pubcheck.engine.batches import Batch
     from pubcheck.engine.reruns import RunObjects
     from pubcheck.engine.syntax_errors import SyntaxErrorReporter
+    from pubcheck.engine.transactions import Batch
     from pubcheck.lexing.items import Statement
     from pubcheck.lexing.splitter import Splitter
 
@@ -119,7 +119,7 @@ class StatementRunner:
     def _query(self) -> Batch:
         """Return the query of several statements that has begun, or a new one."""
         if self._batch is None:
-            from pubcheck.engine.batches import Batch
+            from pubcheck.engine.transactions import Batch
 
             self._batch = Batch()
         return self._batch

@@ -6,22 +6,23 @@ the file is a template or for another database.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from pubcheck.checks.misspelt_names import misspelt_keyword
 from pubcheck.checks.remedies import edits
 from pubcheck.diagnostics import Certainty, ServerAnswer, Span
 from pubcheck.engine.assumptions import assume_source
 from pubcheck.engine.connections import Databases
-from pubcheck.engine.publication_statements import is_about_publications, statement_in_body
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.unit import Notes
 from pubcheck.lexing.items import Statement
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres import older_grammars
-from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
+from pubcheck.postgres.catalog.tables import MAY_NOT_RUN, VARIABLE
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar.clauses import UNREAD
 from pubcheck.postgres.newer_grammar.statements import parse_newer
@@ -31,6 +32,64 @@ from pubcheck.postgres.versions import BY_NUMBER, NEWER_GRAMMAR
 from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
+
+_INNER = (b"create", b"alter", b"drop")
+
+
+_NO_OBJECT = (*_INNER, b"or", b"replace", b"temp", b"temporary", b"unlogged")
+"""Words after CREATE, ALTER or DROP that leave open which kind of object follows."""
+
+
+_BEFORE_PUBLICATION = {
+    b"explain": _INNER,
+    b"grant": (b"on",),
+    b"prepare": _INNER,
+    b"revoke": (b"on",),
+    b"schema": _INNER,
+}
+"""The word before PUBLICATION in statements with another first word that are about one. CREATE SCHEMA is under
+"schema"."""
+
+
+_ROUTINE = re.compile(
+    r"\s*create\s+(?:or\s+replace\s+)?(?:function|procedure)\b.*\batomic\b", re.IGNORECASE | re.DOTALL
+)
+
+
+def statement_in_body(text: str, refusal: SyntaxRefused) -> str:
+    """Return the statement about a publication in a BEGIN ATOMIC body that does not parse, "" for other statements."""
+    if _ROUTINE.match(text) is None:
+        return ""
+    from pubcheck.postgres.plpgsql.compile_errors import about_publication
+
+    return about_publication(text, refusal.location)
+
+
+def is_about_publications(text: str) -> bool:
+    """Return whether a statement that does not parse is about publications.
+
+    That is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, a statement about a subscription, ALTER TABLE ... REPLICA
+    IDENTITY, or another statement with such a one in a wrong place.
+    """
+    words = [token.lower() for _, token, _ in tokens(text[:1000].encode(errors="surrogatepass"))]
+    if words[:3] == [b"comment", b"on", b"publication"]:
+        return True
+    if not words:
+        return False
+    if misspelt_keyword([word.decode(errors="replace") for word in words[:2]]) is not None:
+        return True
+    before = _BEFORE_PUBLICATION.get(words[0] if words[:2] != [b"create", b"schema"] else b"schema")
+    if before is not None:
+        return any(first in before and second == b"publication" for first, second in itertools.pairwise(words))
+    if words[0] not in (b"create", b"alter", b"drop"):
+        return False
+    if words[:2] == [b"alter", b"table"]:
+        return any(pair == (b"replica", b"identity") for pair in itertools.pairwise(words))
+    if words[1:2] == [b"subscription"]:
+        return words[3:4] != [b"on"]  # InfluxQL has some of its own
+    first = next((word for word in words[1:] if word not in _NO_OBJECT), b"")
+    return first == b"publication"
+
 
 # Templates and placeholders: the text at run time is unknown.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")

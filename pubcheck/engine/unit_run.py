@@ -111,7 +111,7 @@ class Run:
         """Check the final state, and return the findings of the selected rules in report order."""
         reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
         if any(replay.session.begun is not None for replay in self.databases.replays):
-            from pubcheck.engine.open_transactions import report_open
+            from pubcheck.engine.transactions import report_open
 
             report_open(self.unit, self.databases.replays, self.statements, self.notes)
         diagnostics = self.notes.diagnostics

@@ -22,8 +22,8 @@ from pubcheck.explain.document import (
     Widening,
 )
 from pubcheck.explain.example_rows import Sampler, Samples, changes_of, examples_of
+from pubcheck.explain.filters_compared import Neighbours
 from pubcheck.explain.notes import DiagnosticNotes
-from pubcheck.explain.other_publications import Neighbours
 from pubcheck.explain.subscribers import Copies, Subscriptions, consumers_of
 from pubcheck.explain.table_facts import Facts, server_of
 from pubcheck.postgres.catalog import rows

@@ -10,8 +10,8 @@ from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import Change, Example, Outcome, Row, Value
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Column, Filter, Relation
-from pubcheck.postgres.identifiers import quote_literal
 from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.tokens import quote_literal
 
 
 class Samples(Struct, frozen=True):

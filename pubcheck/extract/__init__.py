@@ -55,7 +55,7 @@ def _xml(text: str) -> View:
 
 def _prisma(text: str) -> View:
     from pubcheck.extract.frameworks.prisma import prisma
-    from pubcheck.lexing.filler import blank
+    from pubcheck.lexing.items import blank
 
     operations = prisma(text)
     return View(blank(text), quoted=True, calls=tuple(operations.calls) if operations is not None else ())

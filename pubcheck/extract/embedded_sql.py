@@ -18,7 +18,7 @@ from pubcheck.extract.escapes import Piece
 from pubcheck.extract.frameworks import operations_of
 from pubcheck.extract.masked_text import Canvas, joined
 from pubcheck.extract.string_literals import BEFORE, LANGUAGES, Language, Literal, assigned_name, literals
-from pubcheck.lexing.filler import blank, filler, padded
+from pubcheck.lexing.items import blank, filler, padded
 from pubcheck.rulebook import finder
 from pubcheck.source import Note, View
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pubcheck.lexing.filler import blank
+from pubcheck.lexing.items import blank
 
 
 def joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

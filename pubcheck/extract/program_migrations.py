@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pubcheck.extract.masked_text import Canvas, ascending
 from pubcheck.extract.string_literals import LANGUAGES, Literal
-from pubcheck.lexing.filler import blank
+from pubcheck.lexing.items import blank
 
 
 class _Convention(Struct, frozen=True):

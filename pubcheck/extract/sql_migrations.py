@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pubcheck.extract.masked_text import Canvas, ascending, joined
 from pubcheck.extract.sniff import LFS, announces_rollback, of_liquibase, of_template
-from pubcheck.lexing.filler import blank, filler, padded
+from pubcheck.lexing.items import blank, filler, padded
 from pubcheck.rulebook import finder
 from pubcheck.source import Note, View
 

@@ -19,7 +19,7 @@ from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.row_filter import analyze, parse_state
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, OTHER, PG_CATALOG, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.partition_bound_values import INFINITIES
+from pubcheck.postgres.ddl.partition_bounds import INFINITIES
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import is_deterministic
 from pubcheck.postgres.parse import Node

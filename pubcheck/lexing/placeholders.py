@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pubcheck.lexing.filler import filler
-from pubcheck.lexing.items import Statement, edited, replaced
+from pubcheck.lexing.items import Statement, edited, filler, replaced
 from pubcheck.lexing.lexical import NAME_REST, NAME_START, RESERVED
 
 MARK = re.compile(r"[{%@<][^\s'\"]|\?\?")

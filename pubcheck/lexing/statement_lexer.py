@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pubcheck.lexing.filler import blank
-from pubcheck.lexing.items import PsqlCommand
+from pubcheck.lexing.items import PsqlCommand, blank
 from pubcheck.lexing.lexical import (
     ATOMIC,
     B_OR_X_PREFIX,

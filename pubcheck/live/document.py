@@ -18,7 +18,7 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.live import records
 from pubcheck.live.records import AnyObject
 from pubcheck.live.server_facts import ServerFacts, Statistics
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.tokens import identifier
 from pubcheck.source import Listing, Source
 
 FORMAT = 1

@@ -24,7 +24,7 @@ from pubcheck.live.server_facts import (
     TableStatistics,
     Usage,
 )
-from pubcheck.postgres.identifiers import ascii_lower
+from pubcheck.postgres.tokens import ascii_lower
 from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.words import words
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pubcheck.postgres.identifiers import ascii_lower
 from pubcheck.postgres.oids import DATE, NAME, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.tokens import ascii_lower
 
 
 def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:

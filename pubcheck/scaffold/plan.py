@@ -33,9 +33,9 @@ from pubcheck.consumers.options import ConsumerUse
 from pubcheck.consumers.profiles import Consumer, id_of, load
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import identifier
 
 _Demand = TypeVar("_Demand", bound=Base)
 

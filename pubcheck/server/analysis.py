@@ -17,7 +17,6 @@ from pubcheck.lexing.items import Statement
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.lint_files import LintedUnit, lint_files
 from pubcheck.postgres.catalog.rows import Column, Place, Publication, Relation
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import (
     effective_entry,
     publications_of,
@@ -25,6 +24,7 @@ from pubcheck.postgres.replication.publication_lookup import (
     sent_columns,
 )
 from pubcheck.postgres.replication.published_changes import OPERATIONS
+from pubcheck.postgres.tokens import identifier
 from pubcheck.report import count
 from pubcheck.server.completion import Completion, completions, consumers
 from pubcheck.server.names import Name, name_at, names_of, words_of

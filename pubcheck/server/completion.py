@@ -14,7 +14,7 @@ from pubcheck.engine.replay import Replay
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.tokens import identifier
 from pubcheck.server.names import Word, words_of
 
 Kind = Literal["table", "column", "publication", "schema", "option", "value", "function", "keyword"]

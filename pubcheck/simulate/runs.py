@@ -12,9 +12,9 @@ from msgspec import Struct, field
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.ddl.settings import VALUES
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.input.datetime_fields import Fault
 from pubcheck.postgres.input.zones import named
+from pubcheck.postgres.tokens import quote_identifier
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newest_version
 from pubcheck.simulate.decoding.slot import Reader, Row, Slot, work_mem

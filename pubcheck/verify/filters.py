@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from pubcheck.postgres.budget import WORK
 from pubcheck.postgres.catalog.rows import Column, Filter, Relation
-from pubcheck.postgres.ddl.partition_bound_values import read_value
+from pubcheck.postgres.ddl.partition_bounds import read_value
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context, prepare
 from pubcheck.postgres.executor.functions import Step

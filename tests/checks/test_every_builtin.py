@@ -13,7 +13,7 @@ from pubcheck.explain.build import Selection, build_unit
 from pubcheck.explain.example_rows import sampler
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.builtins.objects import Objects, _file
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.tokens import identifier
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.source import Source
 

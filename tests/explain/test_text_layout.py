@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.explain.text_layout import Field, plain_lines
+from pubcheck.explain.render_text import Field, plain_lines
 
 
 @pytest.mark.parametrize(

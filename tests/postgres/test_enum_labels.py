@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog.value_order import EnumLabels
+from pubcheck.postgres.catalog.rows import EnumLabels
 
 
 def test_labels_do_not_see_what_is_appended_to_them() -> None:

@@ -6,7 +6,7 @@ import pglast
 import pytest
 from pglast.keywords import RESERVED_KEYWORDS, TYPE_FUNC_NAME_KEYWORDS
 
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.tokens import identifier
 
 
 @pytest.mark.parametrize("word", sorted({*RESERVED_KEYWORDS, *TYPE_FUNC_NAME_KEYWORDS}))

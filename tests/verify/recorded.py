@@ -11,7 +11,7 @@ from msgspec import Struct
 from pubcheck import Config, Source
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.postgres.identifiers import split_identifiers
+from pubcheck.postgres.tokens import split_identifiers
 from pubcheck.stream import parse_lsn
 from pubcheck.stream.framing.frame import Frame, Place
 from pubcheck.verify import Options, Publisher, State

@@ -13,7 +13,7 @@ from pubcheck.checks.table_names import table_name
 from pubcheck.consumers.profiles import Claim, Condition, Contradiction, Side, contradictions
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.catalog.rows import PublicationRel, Relation
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.tokens import identifier
 
 _SOUND = ("enforced", "observed")
 

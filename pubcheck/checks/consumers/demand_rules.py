@@ -27,7 +27,7 @@ from pubcheck.consumers.options import ConsumerUse
 from pubcheck.consumers.profiles import Claim, id_of, load
 from pubcheck.diagnostics import ConsumerClaim, Operation, Severity
 from pubcheck.postgres.catalog.rows import Place, Relation
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.tokens import identifier
 from pubcheck.rulebook import finder
 
 EFFECTS = "PUB919"

@@ -26,8 +26,8 @@ from pubcheck.consumers.demands import (
 from pubcheck.postgres.catalog import PUBLIC
 from pubcheck.postgres.catalog.rows import Column, Place, Relation
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, replica_identity
+from pubcheck.postgres.tokens import identifier
 
 if TYPE_CHECKING:
     from pubcheck.postgres.session.syscache import SysCache

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, order
 from pubcheck.checks.event_log import ReplacedKinds
 from pubcheck.postgres.catalog.rows import Place, Publication, Relation
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publishes
+from pubcheck.postgres.tokens import identifier
 
 
 def _published(context: RuleContext, publication: Publication, relation: Relation) -> bool:

@@ -14,7 +14,7 @@ from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import PUBLIC
 from pubcheck.postgres.catalog.rows import Publication, Relation
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.tokens import identifier
 
 
 class Tool(Struct, frozen=True):

@@ -10,8 +10,8 @@ from pubcheck.checks.misspelt_names import suggestions
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
+from pubcheck.postgres.tokens import identifier
 
 _OPERATIONS = ("insert", "update", "delete", "truncate")
 

@@ -13,8 +13,8 @@ from pubcheck.checks.publication_history import Added, EndedMembership, out, sti
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
+from pubcheck.postgres.tokens import identifier
 
 
 @finds("PUB709")

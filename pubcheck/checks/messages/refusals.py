@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pubcheck.checks.messages import Messages, MessageTemplate, filter_expressions, publications, statements
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import identifier, qualified
+from pubcheck.postgres.tokens import identifier, qualified
 from pubcheck.rulebook import RULES, Rule
 
 MESSAGES: Messages = {

@@ -12,8 +12,8 @@ from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.diagnostics import Fix, RefusedWriteText, RemedyText
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import replica_identity
+from pubcheck.postgres.tokens import identifier
 
 _VERB = {"update": "UPDATE of", "delete": "DELETE from"}
 _FILTER = 'the row filter of publication "{publication}" reads "{column}", which is not in the replica identity'

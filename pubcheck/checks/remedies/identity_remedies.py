@@ -11,7 +11,7 @@ from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
 from pubcheck.postgres.ddl.new_objects import choose_relation_name
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.tokens import identifier
 
 
 class IdentityRemedies:

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Publication, PublicationRel
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import (
     identity_check_entry,
     partition_columns,
@@ -18,6 +17,7 @@ from pubcheck.postgres.replication.publication_lookup import (
     replica_identity,
 )
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import identifier
 
 
 class Remedy(Struct, frozen=True):

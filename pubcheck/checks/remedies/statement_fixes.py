@@ -17,10 +17,9 @@ from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import replica_identity
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tokens import column_list
+from pubcheck.postgres.tokens import column_list, identifier
 
 Change = tuple[int, int, str]
 """Replace the text from one byte offset to another."""

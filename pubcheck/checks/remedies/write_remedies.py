@@ -11,9 +11,8 @@ from pubcheck.checks.table_names import table_name
 from pubcheck.checks.write.identity_causes import COLUMN_LIST, FILTER, GENERATED
 from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.postgres.catalog.rows import Column, PublicationRel, Relation
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tokens import folded, name_end, tokens
+from pubcheck.postgres.tokens import folded, identifier, name_end, tokens
 from pubcheck.rulebook import fixer
 
 

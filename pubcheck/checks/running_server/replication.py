@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pubcheck.checks.context import RuleContext, RuleFinding, listed, quoted
 from pubcheck.checks.running_server.report import about, finds_on_server, times
 from pubcheck.live.server_facts import Reader, ServerFacts, Slot, SubscriptionState
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.tokens import identifier
 from pubcheck.words import size_text
 
 # Logical slots that lose or hold WAL, and what their readers ask for (slot.c, slotfuncs.c).

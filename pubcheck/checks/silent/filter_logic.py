@@ -9,8 +9,8 @@ from pubcheck.checks.silent.filters import analysed, once_a_place
 from pubcheck.checks.table_names import table_name
 from pubcheck.filter_logic.questions import Coverage, NoRow, TableFilters
 from pubcheck.postgres.catalog.rows import Place
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.tokens import identifier
 
 _OF_ROWS = ("insert", "update", "delete")
 _SESSION = "the date and the settings of the session that creates the publication"

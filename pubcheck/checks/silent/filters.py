@@ -19,7 +19,6 @@ from pubcheck.checks.silent.three_valued_logic import NULL, TRUE, possible
 from pubcheck.checks.silent.toast import can_be_toasted
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, Relation
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.publication_lookup import (
     ReplicaIdentity,
@@ -27,6 +26,7 @@ from pubcheck.postgres.replication.publication_lookup import (
     replica_identity,
     sent_columns,
 )
+from pubcheck.postgres.tokens import identifier
 
 
 def analysed(filtered: Filtered) -> Expr | None:

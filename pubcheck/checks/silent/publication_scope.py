@@ -10,8 +10,8 @@ from pubcheck.diagnostics import Severity
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
 from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relation
-from pubcheck.postgres.identifiers import ascii_lower, identifier, in_quotes, quote_literal
 from pubcheck.postgres.replication.publication_lookup import effective_entry, is_publishable, publications_of, route
+from pubcheck.postgres.tokens import ascii_lower, identifier, in_quotes, quote_literal
 
 if TYPE_CHECKING:
     from pubcheck.postgres.replication.published_changes import Reason

@@ -8,8 +8,8 @@ from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_place
 from pubcheck.checks.table_names import table_name
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.rows import PublicationRel
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of
+from pubcheck.postgres.tokens import identifier
 
 _BOOKKEEPING = lazy_compile(
     r"(?i)migration|changelog|schema_(?:history|info|version)|db_version|internal_metadata|alembic"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places
 from pubcheck.diagnostics import ServerAnswer
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.published_changes import published_by
+from pubcheck.postgres.tokens import identifier
 
 _WITHOUT_SEND = {1034: "aclitem", 3644: "gtsvector"}
 """Built-in arrays of types without a send function. A value of such a type itself is sent as text."""

@@ -21,7 +21,6 @@ from pubcheck.checks.context import (
 from pubcheck.checks.publication_history import PublicationEvent
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Subscription
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.initial_copy import subscribe_conflicts
 from pubcheck.postgres.replication.publication_lookup import (
     effective_entry,
@@ -32,6 +31,7 @@ from pubcheck.postgres.replication.publication_lookup import (
 )
 from pubcheck.postgres.replication.published_changes import published_by
 from pubcheck.postgres.replication.subscription_set import Conflict, combine
+from pubcheck.postgres.tokens import identifier
 
 
 @finds("PUB509")

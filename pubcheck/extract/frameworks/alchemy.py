@@ -9,7 +9,7 @@ import ast
 from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable, create_enum
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
-from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.postgres.tokens import in_quotes
 from pubcheck.words import word_set, words
 
 _PLAIN = {

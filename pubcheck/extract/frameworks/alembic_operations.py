@@ -17,7 +17,7 @@ from pubcheck.extract.frameworks.alchemy import (
 )
 from pubcheck.extract.frameworks.operations import Sql, Unreadable, create_enum
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
-from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.postgres.tokens import in_quotes
 
 
 def _create_table(operation: Operation) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pubcheck.extract.frameworks.operations import Operations, Place, Sql, Unreadable
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
-from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.postgres.tokens import in_quotes
 from pubcheck.words import words
 
 

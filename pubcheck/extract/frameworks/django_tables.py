@@ -16,7 +16,7 @@ from pubcheck.extract.frameworks.django_state import (
 )
 from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable
 from pubcheck.extract.frameworks.python import keywords, last_name
-from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.postgres.tokens import in_quotes
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.tokens import Token, Value
 from pubcheck.extract.program_migrations import code_of, doubtful, undone
 from pubcheck.extract.string_literals import LANGUAGES, literals
-from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.postgres.tokens import in_quotes
 from pubcheck.words import word_set
 
 _HARMLESS = word_set("""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pubcheck.postgres.identifiers import in_quotes, quote_literal
+from pubcheck.postgres.tokens import in_quotes, quote_literal
 from pubcheck.source import Call
 
 Place = tuple[int, int]

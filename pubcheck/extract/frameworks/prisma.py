@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from pubcheck.extract.frameworks.operations import Operations, Place, Sql
-from pubcheck.postgres.identifiers import in_quotes, quote_literal
+from pubcheck.postgres.tokens import in_quotes, quote_literal
 from pubcheck.words import words
 
 _TYPES = {

@@ -7,7 +7,7 @@ from msgspec import Struct
 from pubcheck.extract.frameworks.operations import Place, Unreadable
 from pubcheck.extract.frameworks.ruby import Command
 from pubcheck.extract.frameworks.tokens import Value
-from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.postgres.tokens import in_quotes
 from pubcheck.words import words
 
 _TYPES = {

@@ -11,7 +11,7 @@ from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.rails_columns import Column, column_of, columns_of_reference, index_name, timestamps
 from pubcheck.extract.frameworks.ruby import Command
 from pubcheck.extract.frameworks.tokens import Value
-from pubcheck.postgres.identifiers import in_quotes
+from pubcheck.postgres.tokens import in_quotes
 
 
 class StatementWriter:

@@ -8,7 +8,7 @@ from pubcheck.live import records
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import DATABASE_OWNER, PROC, RELATION, SUPERUSER, Object
 from pubcheck.postgres.catalog.rows import OtherObject, Relation, Role
-from pubcheck.postgres.ddl.type_modifiers import type_collation
+from pubcheck.postgres.ddl.types import type_collation
 from pubcheck.postgres.session import Session
 
 _NOT_LISTED = ("information_schema", "pg_toast")

@@ -20,8 +20,19 @@ from pubcheck.postgres.catalog import (
     SUPERUSER,
     TYPE,
 )
-from pubcheck.postgres.catalog.rows import Cast, Collation, Namespace, Operator, OtherObject, Proc, Role, Type
-from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES, EnumLabels, OperatorClass
+from pubcheck.postgres.catalog.rows import (
+    OPERATOR_CLASSES,
+    Cast,
+    Collation,
+    EnumLabels,
+    Namespace,
+    Operator,
+    OperatorClass,
+    OtherObject,
+    Proc,
+    Role,
+    Type,
+)
 from pubcheck.postgres.ddl import settings
 from pubcheck.postgres.ddl.functions import create_function
 from pubcheck.postgres.errors import ServerError

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.rows import (
+    OPERATOR_CLASSES,
     Constraint,
     Index,
     Namespace,
@@ -58,7 +59,6 @@ from pubcheck.postgres.catalog.tables import (
     Object,
     Registered,
 )
-from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES
 
 __all__ = [
     "AUTO",

@@ -5,8 +5,7 @@ they define comparisons.
 from __future__ import annotations
 
 from pubcheck.postgres.catalog import AUTO, CAST, FIRST_NORMAL_OID, NORMAL, OPERATOR, OTHER, PROC, TYPE
-from pubcheck.postgres.catalog.rows import Cast, OtherObject, Proc, Type
-from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES, OperatorClass
+from pubcheck.postgres.catalog.rows import OPERATOR_CLASSES, Cast, OperatorClass, OtherObject, Proc, Type
 from pubcheck.postgres.ddl.new_objects import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.object_address import (
     all_objects_known,
@@ -17,7 +16,7 @@ from pubcheck.postgres.ddl.object_address import (
     operator_with,
 )
 from pubcheck.postgres.ddl.object_descriptions import format_type
-from pubcheck.postgres.ddl.type_modifiers import known_type
+from pubcheck.postgres.ddl.types import known_type
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL, INT4
 from pubcheck.postgres.parse import Node

@@ -55,7 +55,7 @@ def add_constraint(session: Session, relation: int, node: Node, recurse: bool = 
 
 _ADDERS: Deferred[str, Callable[[Session, int, Node, bool], None]] = Deferred(
     "pubcheck.postgres.ddl",
-    {"CONSTR_CHECK": "check_constraints:add_check", "CONSTR_FOREIGN": "foreign_key_constraints:add_foreign_key"},
+    {"CONSTR_CHECK": "row_constraints:add_check", "CONSTR_FOREIGN": "row_constraints:add_foreign_key"},
 )
 """What adds constraints that are not keys of the table itself."""
 

@@ -9,7 +9,7 @@ from pubcheck.postgres.catalog.rows import Collation, Operator, Proc
 from pubcheck.postgres.ddl.functions import element_of, enter_proc, type_of
 from pubcheck.postgres.ddl.new_objects import create_other, creation_name, depend_on_schema
 from pubcheck.postgres.ddl.object_address import OTHER_KINDS, function_with, operator_with, procs_named
-from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION, named_collation
+from pubcheck.postgres.ddl.types import DEFAULT_COLLATION, named_collation
 from pubcheck.postgres.ddl.types.create import create_base
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BOOL, POLYMORPHIC

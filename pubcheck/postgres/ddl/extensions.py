@@ -21,8 +21,17 @@ from pubcheck.postgres.catalog import (
     Catalog,
     Object,
 )
-from pubcheck.postgres.catalog.rows import Cast, Column, Operator, OtherObject, Proc, Relation, Type
-from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES, OperatorClass
+from pubcheck.postgres.catalog.rows import (
+    OPERATOR_CLASSES,
+    Cast,
+    Column,
+    Operator,
+    OperatorClass,
+    OtherObject,
+    Proc,
+    Relation,
+    Type,
+)
 from pubcheck.postgres.ddl.object_address import find_object
 from pubcheck.postgres.ddl.object_descriptions import RELATION_KINDS
 from pubcheck.postgres.ddl.types import free_type_name

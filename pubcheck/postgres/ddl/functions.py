@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, PG_CATALOG, PROC, RELATION, TYPE, Object
-from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED
 from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.catalog.tables import NOT_FOLLOWED
 from pubcheck.postgres.ddl.function_bodies import routine_of
 from pubcheck.postgres.ddl.new_objects import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.object_address import find_proc, functions_named, procs_named

@@ -14,11 +14,11 @@ from pubcheck.postgres.analysis.coerce import coerce_to_boolean
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Index, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
-from pubcheck.postgres.ddl.check_constraints import shows_boolean
 from pubcheck.postgres.ddl.index_keys import no_operator_class
 from pubcheck.postgres.ddl.object_address import all_objects_known
+from pubcheck.postgres.ddl.row_constraints import shows_boolean
 from pubcheck.postgres.ddl.stored_expressions import analyze_stored
-from pubcheck.postgres.ddl.type_modifiers import collation_of
+from pubcheck.postgres.ddl.types import collation_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import TEXT, VARCHAR
 from pubcheck.postgres.parse import Node

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.type_modifiers import named_collation
+from pubcheck.postgres.ddl.types import named_collation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

@@ -27,9 +27,9 @@ from pubcheck.postgres.catalog import (
 )
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.oids import CHAR, SQL_NAMES
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import quote_identifier
 
 RELKIND_PLURAL = {
     "r": "tables",

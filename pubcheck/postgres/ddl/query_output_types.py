@@ -14,7 +14,7 @@ from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.analysis.select import analyze_query
 from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.query_dependencies.references import OutputColumn, Outputs
-from pubcheck.postgres.ddl.type_modifiers import UNSEEN_COLLATION
+from pubcheck.postgres.ddl.types import UNSEEN_COLLATION
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node

@@ -14,11 +14,11 @@ from pubcheck.postgres.catalog import SUPERUSER, TEMPORARY
 from pubcheck.postgres.ddl.deletion import drop_at_commit, drop_temporary
 from pubcheck.postgres.ddl.new_objects import truncate
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import split_identifiers
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, uncast
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import DEFAULT_PATH, MISSING_ROLE, READ_ONLY
+from pubcheck.postgres.tokens import split_identifiers
 
 _READ_ONLY = (READ_ONLY, "default_transaction_read_only")
 _FOLLOWED = frozenset(("search_path", "role", "session_authorization"))

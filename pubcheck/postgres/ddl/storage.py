@@ -19,10 +19,10 @@ from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.new_objects import create_other
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import ascii_lower
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import truth, value_text
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import ascii_lower
 
 if TYPE_CHECKING:
     from pubcheck.postgres.ddl.index_keys import IndexSpec

@@ -19,7 +19,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID, FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.index_keys import no_operator_class
-from pubcheck.postgres.ddl.type_modifiers import type_collation
+from pubcheck.postgres.ddl.types import type_collation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, RECORD, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.parse import Node
@@ -196,7 +196,7 @@ def _type_of(session: Session, row: Relation, tree: Node) -> int:
 
 
 def value_of(session: Session, column: Column, tree: Node) -> tuple[Any] | None:
-    """Return the value of an expression in a bound, like ``partition_bound_values.read_value``
+    """Return the value of an expression in a bound, like ``partition_bounds.read_value``
     (transformPartitionBoundValue).
 
     Raises ServerError if the server certainly refuses it.

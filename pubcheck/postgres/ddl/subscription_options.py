@@ -14,10 +14,10 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.rows import Role, Subscription
 from pubcheck.postgres.conninfo import has_password
 from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, NO_SET_ROLE, ServerError
-from pubcheck.postgres.identifiers import ascii_lower
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import truth, value_text
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import ascii_lower
 from pubcheck.postgres.versions import Major
 
 KEY = "subscription"

@@ -204,7 +204,7 @@ def _check_connection(session: Session, node: Node) -> None:
 def _check_server(session: Session, name: str) -> None:
     """The foreign server whose options are the connection string. Raises ServerError 42704 and 0A000."""
     # Loaded only where a subscription names a server.
-    from pubcheck.postgres.ddl.other_relations import SERVER, WRAPPER
+    from pubcheck.postgres.ddl.other_statements import SERVER, WRAPPER
 
     catalog = session.catalog
     server = catalog.other_names.get((SERVER, 0, name))

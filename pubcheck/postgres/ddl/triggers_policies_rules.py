@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
 from pubcheck.postgres.catalog.rows import OtherObject, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
-from pubcheck.postgres.ddl.check_constraints import shows_boolean
 from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
 from pubcheck.postgres.ddl.new_objects import addition, creation_name, depend_on_schema, make_object_name
 from pubcheck.postgres.ddl.object_address import all_objects_known, functions_called, functions_named
 from pubcheck.postgres.ddl.other_statements import missing_target
 from pubcheck.postgres.ddl.query_dependencies.changes import CHANGING, columns_of_change
+from pubcheck.postgres.ddl.row_constraints import shows_boolean
 from pubcheck.postgres.ddl.rule_checks import refuse_rule
 from pubcheck.postgres.errors import NO_COLUMN, NOT_PUBLICATION_OWNER, ServerError
 from pubcheck.postgres.parse import Node

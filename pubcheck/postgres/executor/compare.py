@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.catalog.value_order import EnumLabels
+from pubcheck.postgres.catalog.rows import EnumLabels
 from pubcheck.postgres.datum import Array, multirange_order, range_order
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.functions import Context, Order

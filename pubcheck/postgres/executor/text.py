@@ -16,8 +16,8 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import C, lower, text_equality, text_order, title, upper
 from pubcheck.postgres.executor.functions import Call, Context, Function, Maker, evaluation_error, overlay, substring
 from pubcheck.postgres.executor.patterns import LIKE_MAKERS
-from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.output.strings import char_text
+from pubcheck.postgres.tokens import quote_identifier
 from pubcheck.postgres.versions import MAJORS
 
 FUNCTIONS: dict[str, Function] = {}

@@ -1,7 +1,7 @@
 """PL/pgSQL as far as it concerns publications: DO blocks and function bodies are run over the catalog in memory.
 
 ``parse`` reads a body through libpg_query's own PL/pgSQL parser and finds its SQL in the text. ``compile_errors`` and
-``declarations`` say what the server's compiler refuses, and where. ``interpret`` runs the body: a ``machine`` with its
+``variables`` say what the server's compiler refuses, and where. ``interpret`` runs the body: a ``machine`` with its
 ``variables`` and its ``uncertainty`` is passed to the functions of ``control``, ``loops``, ``exceptions``,
 ``assignment``, ``execution`` and ``calls``. ``evaluate``, ``functions`` and ``queries`` evaluate conditions over the
 ``catalogs``. ``query_check``, with ``variable_binding`` and ``constant_folding``, and ``command_failures`` say what

@@ -14,7 +14,6 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.parse_tree import names, walk
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
-from pubcheck.postgres.plpgsql.declarations import first_refusal
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner
@@ -22,6 +21,7 @@ from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.parse import Program, program
 from pubcheck.postgres.plpgsql.statement_sequence import do, script
 from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, UNKNOWN_ROWS, Failed, Rows, Scope, Value, coerce
+from pubcheck.postgres.plpgsql.variables import first_refusal
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes

@@ -15,7 +15,7 @@ from pubcheck.postgres.plpgsql.compile_errors import NotParsed, about_publicatio
 from pubcheck.postgres.tokens import tokens
 
 if TYPE_CHECKING:
-    from pubcheck.postgres.newer_grammar.bodies import Body
+    from pubcheck.postgres.newer_grammar.statements import Body
 
 _decode = Decoder().decode
 
@@ -132,7 +132,7 @@ _RETURN: Node = {"PLpgSQL_stmt_return": {}}
 def _without_newer(body: str) -> Body | None:
     """Return a refused body without what only 19 accepts, if it has any. Raises NotParsed."""
     # Loaded only where a body is refused.
-    from pubcheck.postgres.newer_grammar.bodies import RefusedInBody, readable
+    from pubcheck.postgres.newer_grammar.statements import RefusedInBody, readable
 
     try:
         return readable(body)
@@ -146,7 +146,7 @@ def _without_newer(body: str) -> Body | None:
 
 def _may_be_accepted(body: str, message: str) -> bool:
     # Loaded only where a body is refused.
-    from pubcheck.postgres.newer_grammar.bodies import may_be_accepted
+    from pubcheck.postgres.newer_grammar.statements import may_be_accepted
 
     return may_be_accepted(body, message)
 

@@ -12,7 +12,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import conjuncts, figure_name, names, uncast, walk
 from pubcheck.postgres.plpgsql import catalogs
-from pubcheck.postgres.plpgsql.catalogs.scans import Row
+from pubcheck.postgres.plpgsql.catalogs.relations import Row
 from pubcheck.postgres.plpgsql.evaluate import Evaluator
 from pubcheck.postgres.plpgsql.functions import set_returning
 from pubcheck.postgres.plpgsql.values import (

@@ -19,7 +19,7 @@ from pubcheck.postgres.analysis.row_filter import DETAILS as FILTER_ERRORS
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.analysis.select import analyze_query
 from pubcheck.postgres.budget import Budget
-from pubcheck.postgres.ddl.type_modifiers import typmod_of
+from pubcheck.postgres.ddl.types import typmod_of
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context
 from pubcheck.postgres.executor.functions import Constant, Step

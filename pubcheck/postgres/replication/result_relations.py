@@ -8,7 +8,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.partition_bound_values import TEXTS, is_ordered
+from pubcheck.postgres.ddl.partition_bounds import TEXTS, is_ordered
 
 
 def members(catalog: Catalog, relation: Relation) -> Iterator[Relation]:

@@ -37,7 +37,7 @@ class Session(Relations):
         self.taken: dict[int, Any] = {}
         """The partitions of partitioned tables, by oid, as ``ddl.partition_bounds`` keeps them."""
         self.typmods: dict[tuple[int, ...], int] = {}
-        """The results of ``ddl.type_modifiers``, by type and modifiers as written."""
+        """The results of ``ddl.types``, by type and modifiers as written."""
 
     # Types (parser/parse_type.c).
 

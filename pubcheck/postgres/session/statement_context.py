@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, ROLE, Catalog
-from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED, Reason
 from pubcheck.postgres.catalog.rows import Namespace, Place, Publication, Relation, Role
+from pubcheck.postgres.catalog.tables import NOT_FOLLOWED, Reason
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names

@@ -14,8 +14,7 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres import oids
 from pubcheck.postgres.builtins.objects import AggregateRow
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA, PG_CATALOG, SUPERUSER, TEMPORARY
-from pubcheck.postgres.catalog.rows import Cast, Collation, Operator, Proc
-from pubcheck.postgres.catalog.value_order import OPERATOR_CLASSES, OperatorClass
+from pubcheck.postgres.catalog.rows import OPERATOR_CLASSES, Cast, Collation, Operator, OperatorClass, Proc
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.session.relations import Relations
 from pubcheck.postgres.session.type_lookups import TypeLookups

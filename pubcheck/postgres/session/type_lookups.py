@@ -11,9 +11,9 @@ from pubcheck.postgres.builtins.objects import Objects, objects
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
 from pubcheck.postgres.catalog.rows import Column, Type
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.identifiers import in_quotes, quote_identifier
 from pubcheck.postgres.oids import SQL_NAMES, display
 from pubcheck.postgres.session.relations import Relations
+from pubcheck.postgres.tokens import in_quotes, quote_identifier
 
 _PRECISION_WITHIN = {oids.TIME: "time", oids.TIMETZ: "time", oids.TIMESTAMP: "timestamp", oids.TIMESTAMPTZ: "timestamp"}
 """Types whose typmod is inside of their name; typmodout writes the rest."""

@@ -18,7 +18,6 @@ from pubcheck.postgres.catalog.rows import Column, Filter
 from pubcheck.postgres.catalog.rows import Relation as RelationRow
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context, Prepared, prepare
-from pubcheck.postgres.identifiers import split_identifiers
 from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.output import OutputContext, has_send, to_client
 from pubcheck.postgres.output.names import type_name
@@ -26,6 +25,7 @@ from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.row_changes import Matches, Row
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.syscache import SysCache
+from pubcheck.postgres.tokens import split_identifiers
 from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.log import UNCHANGED, CatalogVersion, Tuple

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import split_identifiers
+from pubcheck.postgres.tokens import split_identifiers
 from pubcheck.postgres.versions import Major
 
 _UINT32: Final = 2**32 - 1

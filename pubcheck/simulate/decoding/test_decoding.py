@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.replication.row_changes import UNCHANGED
+from pubcheck.postgres.tokens import quote_identifier
 from pubcheck.simulate.decoding.output_plugin import (
     Change,
     DecodingContext,

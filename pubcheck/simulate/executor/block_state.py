@@ -14,8 +14,8 @@ from pubcheck.postgres.newer_grammar import parse_with
 from pubcheck.postgres.oids import BOOL, TEXT
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.parse_tree import walk
-from pubcheck.postgres.plpgsql.declarations import Declaration, declaration_of
 from pubcheck.postgres.plpgsql.parse import Program, typname
+from pubcheck.postgres.plpgsql.variables import Declaration, declaration_of
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
 from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.block_variables import Variables, declared_type

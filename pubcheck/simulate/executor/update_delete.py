@@ -13,9 +13,8 @@ from typing import Any
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import in_quotes
 from pubcheck.postgres.parse import Node, parse
-from pubcheck.postgres.tokens import folded
+from pubcheck.postgres.tokens import folded, in_quotes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.assignments import assignments
 from pubcheck.simulate.executor.expressions import Scope, Step, compile_expression, has_unknown_order

@@ -6,7 +6,7 @@ import pytest
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Column
-from pubcheck.postgres.ddl.partition_bound_values import read_value
+from pubcheck.postgres.ddl.partition_bounds import read_value
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.session import Session
 from tests.postgres.ddl.expected import AnnotatedScripts

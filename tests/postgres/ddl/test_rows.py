@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.postgres.catalog.rows import Column
-from pubcheck.postgres.ddl.type_modifiers import UNSEEN_COLLATION
+from pubcheck.postgres.ddl.types import UNSEEN_COLLATION
 from tests.postgres.ddl.agreement import fold, last
 from tests.postgres.ddl.expected import ComparedScripts
 

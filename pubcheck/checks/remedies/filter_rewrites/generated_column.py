@@ -17,9 +17,9 @@ from pubcheck.checks.remedies.filter_rewrites.filter_source import (
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.identifiers import identifier, quote_literal
 from pubcheck.postgres.oids import BOOL, TEXT, VARCHAR
 from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.postgres.tokens import identifier, quote_literal
 
 _C = 950
 """The oid of collation "C" (catalog/pg_collation.dat)."""

@@ -15,10 +15,10 @@ from pubcheck.checks.remedies.filter_rewrites.filter_source import (
     name_of,
     string,
 )
-from pubcheck.postgres.identifiers import quote_literal
 from pubcheck.postgres.oids import DATE, INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT
+from pubcheck.postgres.tokens import quote_literal
 
 _UTC = "this uses the days and hours of UTC: write the intended time zone"
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")

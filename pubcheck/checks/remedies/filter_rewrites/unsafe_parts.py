@@ -16,7 +16,6 @@ from pubcheck.checks.remedies.filter_rewrites.filter_source import (
     string,
 )
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.identifiers import identifier, quote_literal
 from pubcheck.postgres.oids import (
     BOOL,
     DATE,
@@ -34,6 +33,7 @@ from pubcheck.postgres.oids import (
     XML,
 )
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.tokens import identifier, quote_literal
 
 # Functions, operators and collations that are not built in, and settings that functions look at.
 

@@ -31,7 +31,7 @@ def alter_table(session: Session, node: Node) -> None:
     """ALTER TABLE | VIEW | SEQUENCE | INDEX | MATERIALIZED VIEW | FOREIGN TABLE | TYPE."""
     if node.get("objtype") == "OBJECT_TYPE":
         # Loaded only for ALTER TYPE.
-        from pubcheck.postgres.ddl.types.composites import alter_composite
+        from pubcheck.postgres.ddl.types.create import alter_composite
 
         for table, command in alter_composite(session, node):
             _alter_typed(session, table, command)
@@ -285,7 +285,7 @@ last. What is refused before any pass, while commands are prepared, comes first 
 _HOMES = {
     "AT_AddColumn": "columns:add_column",
     "AT_AddConstraint": "constraints:add",
-    "AT_AddIdentity": "existing_columns:add_identity",
+    "AT_AddIdentity": "columns:add_identity",
     "AT_AddInherit": "inheritance:inherit",
     "AT_AddOf": "inheritance:add_of",
     "AT_AlterColumnType": "column_types:alter_type",
@@ -293,16 +293,16 @@ _HOMES = {
     "AT_AttachPartition": "inheritance:attach",
     "AT_ChangeOwner": "relation_options:change_owner",
     "AT_ClusterOn": "relation_options:cluster_on",
-    "AT_ColumnDefault": "existing_columns:set_default",
+    "AT_ColumnDefault": "columns:set_default",
     "AT_DetachPartition": "inheritance:detach",
     "AT_DisableRowSecurity": "relation_options:row_security",
     "AT_DisableRule": "relation_options:enable_rule",
     "AT_DisableTrig": "relation_options:enable_trigger",
     "AT_DropCluster": "relation_options:cluster_on",
-    "AT_DropColumn": "existing_columns:drop_column",
+    "AT_DropColumn": "columns:drop_column",
     "AT_DropConstraint": "constraints:drop",
-    "AT_DropExpression": "existing_columns:drop_expression",
-    "AT_DropIdentity": "existing_columns:drop_identity",
+    "AT_DropExpression": "columns:drop_expression",
+    "AT_DropIdentity": "columns:drop_identity",
     "AT_DropInherit": "inheritance:no_inherit",
     "AT_DropNotNull": "constraints:drop_not_null",
     "AT_DropOf": "inheritance:drop_of",
@@ -315,20 +315,20 @@ _HOMES = {
     "AT_EnableTrig": "relation_options:enable_trigger",
     "AT_ForceRowSecurity": "relation_options:force_row_security",
     "AT_NoForceRowSecurity": "relation_options:force_row_security",
-    "AT_MergePartitions": "merge_split:merge",
-    "AT_SplitPartition": "merge_split:split",
+    "AT_MergePartitions": "inheritance:merge",
+    "AT_SplitPartition": "inheritance:split",
     "AT_ReplicaIdentity": "relation_options:replica_identity",
     "AT_ResetOptions": "relation_options:reset_options",
-    "AT_SetExpression": "existing_columns:set_expression",
-    "AT_SetIdentity": "existing_columns:set_identity",
+    "AT_SetExpression": "columns:set_expression",
+    "AT_SetIdentity": "columns:set_identity",
     "AT_SetLogged": "relation_options:set_logged",
     "AT_SetNotNull": "constraints:set_not_null",
     "AT_SetAccessMethod": "relation_options:set_access_method",
     "AT_SetOptions": "relation_options:set_options",
     "AT_SetRelOptions": "relation_options:set_parameters",
-    "AT_SetCompression": "existing_columns:set_compression",
-    "AT_SetStatistics": "existing_columns:set_statistics",
-    "AT_SetStorage": "existing_columns:set_storage",
+    "AT_SetCompression": "columns:set_compression",
+    "AT_SetStatistics": "columns:set_statistics",
+    "AT_SetStorage": "columns:set_storage",
     "AT_SetTableSpace": "relation_options:set_tablespace",
     "AT_SetUnLogged": "relation_options:set_unlogged",
     "AT_ValidateConstraint": "constraints:validate",

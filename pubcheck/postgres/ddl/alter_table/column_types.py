@@ -23,7 +23,7 @@ from pubcheck.postgres.ddl.object_descriptions import RELKIND_NOUN, quote, relat
 from pubcheck.postgres.ddl.stored_expressions import analyze_stored, refuse_pair
 from pubcheck.postgres.ddl.tables.column_definition import depend_on_type, refuse_identity_type
 from pubcheck.postgres.ddl.tables.default_values import add_use_of_default
-from pubcheck.postgres.ddl.type_modifiers import collation_of, typmod_of
+from pubcheck.postgres.ddl.types import collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL
 from pubcheck.postgres.parse import Node

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import CONSTRAINT
 from pubcheck.postgres.catalog.rows import Constraint
 from pubcheck.postgres.ddl import not_null
-from pubcheck.postgres.ddl.check_constraints import refuse_failing
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.row_constraints import refuse_failing
 from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

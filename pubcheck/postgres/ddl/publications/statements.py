@@ -26,11 +26,10 @@ from pubcheck.postgres.ddl.publications import (
 )
 from pubcheck.postgres.ddl.publications.members import add_tables, alter_schemas, alter_tables
 from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, NOT_PUBLICATION_OWNER, PUBLICATION_EXISTS, ServerError
-from pubcheck.postgres.identifiers import ascii_lower, quote_identifier, split_identifiers
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import truth, value_text
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tokens import name_end
+from pubcheck.postgres.tokens import ascii_lower, name_end, quote_identifier, split_identifiers
 
 _ACTIONS = ("insert", "update", "delete", "truncate")
 

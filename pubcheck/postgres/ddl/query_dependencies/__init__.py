@@ -27,7 +27,7 @@ from pubcheck.postgres.ddl.query_dependencies.references import (
     field_of,
     result_columns,
 )
-from pubcheck.postgres.ddl.type_modifiers import (
+from pubcheck.postgres.ddl.types import (
     DEFAULT_COLLATION,
     UNSEEN_COLLATION,
     collation_of,

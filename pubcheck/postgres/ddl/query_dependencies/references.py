@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PROC, RELATION, TEMPORARY, Object
 from pubcheck.postgres.catalog.rows import Column, Proc, Relation
 from pubcheck.postgres.ddl.sequences import SEQUENCE_FUNCTIONS, sequence_named
-from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION, UNSEEN_COLLATION, type_collation, typmod_of
+from pubcheck.postgres.ddl.types import DEFAULT_COLLATION, UNSEEN_COLLATION, type_collation, typmod_of
 from pubcheck.postgres.errors import NO_COLUMN, ServerError
 from pubcheck.postgres.oids import BOOL, INT8, RECORD
 from pubcheck.postgres.parse import Node

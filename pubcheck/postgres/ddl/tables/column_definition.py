@@ -12,7 +12,7 @@ from functools import lru_cache
 from pubcheck.postgres.catalog import COLLATION, FIRST_GENERATED, FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.tables.default_types import default_type, is_simple, suits
-from pubcheck.postgres.ddl.type_modifiers import COLLATIONS, collation_of, typmod_of
+from pubcheck.postgres.ddl.types import COLLATIONS, collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.oids import INT8

@@ -18,11 +18,11 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.ddl.tables.column_definition import define_column, is_just_not_null, refuse_pseudo_type
 from pubcheck.postgres.ddl.tables.default_types import is_simple, without_null_default
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.parse import LARGEST, Node, is_too_large, parse
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.session.connection import EVENT_TRIGGERS
+from pubcheck.postgres.tokens import identifier
 
 _HEAD = lazy_compile(r"CREATE TABLE ([a-z_][a-z0-9_]{0,62})\.([a-z_][a-z0-9_]{0,62}) \(\n    ")
 _SEPARATOR = ",\n    "

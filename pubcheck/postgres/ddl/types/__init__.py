@@ -1,15 +1,18 @@
 """The common parts of all kinds of types: their names, their arrays and their shells (commands/typecmds.c,
-catalog/pg_type.c).
-
-Each kind has its own module in this package.
+catalog/pg_type.c), and the modifiers and collations that columns and domains give them (parser/parse_type.c,
+catalog/namespace.c). ``create`` has the statements.
 """
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog import TYPE
+from typing import Any
+
+from pubcheck.postgres.catalog import FIRST_GENERATED, FIRST_NORMAL_OID, PG_CATALOG, TYPE
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.ddl.new_objects import depend_on_schema
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
 
 
@@ -84,3 +87,118 @@ def make_shell(session: Session, namespace: int, name: str) -> Type:
     session.catalog.add(row)
     depend_on_schema(session, (TYPE, row.oid, 0), namespace)
     return row
+
+
+DEFAULT_COLLATION, C_COLLATION = 100, 950
+UNSEEN_COLLATION = -1
+"""A collation that the unit did not make and that depends on the server's build."""
+
+COLLATIONS = {
+    **dict.fromkeys((19, 1003), C_COLLATION),
+    **dict.fromkeys((25, 194, 1009, 1014, 1015, 1042, 1043, 3361, 3402, 4600, 4601, 5017), DEFAULT_COLLATION),
+}
+"""typcollation of the collatable types that have oids by hand: name, text, bpchar, varchar, their arrays, and what the
+server keeps in its own catalogs (pg_node_tree...)."""
+
+
+def typmod_of(session: Session, type_name: Node, oid: int) -> int:
+    """Return the atttypmod of a TypeName that has modifiers, -1 if it cannot be known; ``oid`` is its type.
+
+    The modifiers of an array type are its element's. Raises ServerError as the server does.
+    """
+    if not oid:
+        return -1
+    if "arrayBounds" in type_name:
+        oid = session.named_type(names(type_name["names"]))
+    modifiers = type_name["typmods"]
+    try:
+        key = (oid, *[item["A_Const"]["ival"].get("ival", 0) for item in modifiers])
+    except KeyError:
+        key = ()
+    typmod = session.typmods.get(key)
+    if typmod is None:
+        typmod = _typmod(session, oid, modifiers)
+        if key and oid < FIRST_NORMAL_OID:
+            session.typmods[key] = typmod
+    return typmod
+
+
+def _typmod(session: Session, oid: int, modifiers: list[Node]) -> int:
+    from pubcheck.postgres.input.typmods import typmod_of as worked_out
+
+    try:
+        return worked_out(_Caches(session), oid, modifiers, None)
+    except Unknowable:
+        return -1
+    except ServerError as error:
+        # Followed, not checked.
+        raise ServerError(error.sqlstate, error.message, detail=error.detail, hint=error.hint) from None
+
+
+class _Caches:
+    """The session's system caches, opened only if a type modifier needs them; most do not."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.session.syscache, name)
+
+
+def known_type(session: Session, oid: int) -> Type | None:
+    """Return the row of a type, the server's or the unit's; None if it is unknown."""
+    if oid >= FIRST_NORMAL_OID or not oid:
+        return session.catalog.types.get(oid)
+    try:
+        return session.syscache.type(oid)
+    except Unknowable:
+        return None
+
+
+def type_collation(session: Session, oid: int) -> int:
+    """Return typcollation: 0 for a type that is not collatable, or unknown."""
+    if oid < FIRST_GENERATED:
+        return COLLATIONS.get(oid, 0)
+    row = known_type(session, oid)
+    return row.collation if row is not None else 0
+
+
+def collation_of(session: Session, clause: Node | None, oid: int) -> int:
+    """Return attcollation of a column of a type with or without COLLATE; UNSEEN_COLLATION for an unknown one.
+
+    Raises ServerError 42704, and 42804 for a type that takes no collation (GetColumnDefCollation).
+    """
+    default = type_collation(session, oid)
+    if clause is None:
+        return default
+    chosen = named_collation(session, names(clause["collname"]))
+    if not default and oid and (oid < FIRST_NORMAL_OID or oid in session.catalog.types):
+        from pubcheck.postgres.ddl.object_descriptions import format_type
+
+        raise ServerError("42804", f"collations are not supported by type {format_type(session, oid)}")
+    return chosen
+
+
+def named_collation(session: Session, parts: list[str]) -> int:
+    """Return a collation's oid; UNSEEN_COLLATION for an unknown one. Raises ServerError 42704."""
+    catalog, name = session.catalog, parts[-1]
+    if not catalog.collations and parts[:-1] in ([], ["pg_catalog"]) and name in _EVERYWHERE:
+        return _EVERYWHERE[name]
+    from pubcheck.postgres.ddl.object_address import all_objects_known, namespaces
+
+    path = namespaces(session, parts)
+    for namespace in path:
+        oid = catalog.collation_names.get((namespace, name))
+        if oid is not None:
+            return oid
+        row = session.syscache.builtin.collation_named(name) if namespace == PG_CATALOG else None
+        if row is not None:
+            return row.oid
+    from pubcheck.postgres.session.syscache import depends_on_build
+
+    if not all_objects_known(session) or (PG_CATALOG in path and depends_on_build(name)):
+        return UNSEEN_COLLATION
+    raise ServerError("42704", f'collation "{".".join(parts)}" for encoding "UTF8" does not exist')
+
+
+_EVERYWHERE = {"default": DEFAULT_COLLATION, "C": C_COLLATION}

@@ -46,7 +46,7 @@ class SessionZone:
     """The session's zone; seconds are east of UTC."""
 
     def __init__(self, context: Context) -> None:
-        from pubcheck.postgres.output.timezones import session_zone
+        from pubcheck.postgres.output.datetime import session_zone
 
         self._local = session_zone(context.output)
 

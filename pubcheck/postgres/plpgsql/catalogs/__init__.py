@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.plpgsql.catalogs import objects, relations
-from pubcheck.postgres.plpgsql.catalogs.scans import NOTHING_KNOWN, Conditions, Reader, Row, Scan
+from pubcheck.postgres.plpgsql.catalogs.relations import NOTHING_KNOWN, Conditions, Reader, Row, Scan
 from pubcheck.postgres.plpgsql.values import UNKNOWN
 from pubcheck.postgres.session import Session
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import PG_CATALOG, PUBLICATION, TYPE
 from pubcheck.postgres.catalog.rows import Publication, Relation
-from pubcheck.postgres.plpgsql.catalogs.scans import (
+from pubcheck.postgres.plpgsql.catalogs.relations import (
     NOTHING_KNOWN,
     Conditions,
     Reader,
