@@ -13,7 +13,7 @@ from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.explain.build import Selection, build_unit
 from pubcheck.explain.document import UnitExplained
-from pubcheck.explain.example_rows import sampler
+from pubcheck.explain.filters_compared import sampler
 from pubcheck.faults import failure_text, fault_of
 from pubcheck.findings import Entry
 from pubcheck.lint_files import lint_files

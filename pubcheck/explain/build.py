@@ -21,8 +21,7 @@ from pubcheck.explain.document import (
     UnitExplained,
     Widening,
 )
-from pubcheck.explain.example_rows import Sampler, Samples, changes_of, examples_of
-from pubcheck.explain.filters_compared import Neighbours
+from pubcheck.explain.filters_compared import Neighbours, Sampler, Samples, changes_of, examples_of
 from pubcheck.explain.notes import DiagnosticNotes
 from pubcheck.explain.subscribers import Copies, Subscriptions, consumers_of
 from pubcheck.explain.table_facts import Facts, server_of

@@ -13,7 +13,19 @@ from msgspec.structs import replace
 
 from pubcheck.filter_logic import truth
 from pubcheck.filter_logic.axes import STRINGS, Axis, Key, Strings
-from pubcheck.filter_logic.division import Answer, Division, TooLarge
+from pubcheck.filter_logic.division import (
+    ABOVE,
+    BELOW,
+    EQUAL,
+    Answer,
+    Cell,
+    Division,
+    TooLarge,
+    Variable,
+    answers,
+    possible_signs,
+    signs,
+)
 from pubcheck.filter_logic.terms import (
     is_strict,
     key_of,
@@ -24,7 +36,6 @@ from pubcheck.filter_logic.terms import (
     variables_in,
 )
 from pubcheck.filter_logic.truth import ERROR, FALSE, NULL, TRUE, Condition
-from pubcheck.filter_logic.variables import ABOVE, BELOW, EQUAL, Cell, Variable, answers, possible_signs, signs
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.datum import Array

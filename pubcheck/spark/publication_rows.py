@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pubcheck.engine.linter import Followed
 from pubcheck.explain.build import publications_of
 from pubcheck.explain.document import Identity, Publication, Refused
-from pubcheck.explain.example_rows import Samples
+from pubcheck.explain.filters_compared import Samples
 from pubcheck.rulebook import RULES
 
 WRITE_RULES = frozenset(code for code, rule in RULES.items() if rule.phase == "write" and rule.default)

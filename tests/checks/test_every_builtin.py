@@ -10,7 +10,7 @@ from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.explain.build import Selection, build_unit
-from pubcheck.explain.example_rows import sampler
+from pubcheck.explain.filters_compared import sampler
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.builtins.objects import Objects, _file
 from pubcheck.postgres.tokens import identifier

@@ -8,7 +8,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.explain.build import Selection, build_unit
 from pubcheck.explain.document import SCHEMA_VERSION, Answer, Explanation, Publication, UnitExplained
-from pubcheck.explain.example_rows import sampler
+from pubcheck.explain.filters_compared import sampler
 from pubcheck.source import Source
 
 

@@ -232,7 +232,7 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
     _PACKAGE,
     {
         "A_ArrayExpr": "casts:array",
-        "A_Indirection": "subscripts:indirection",
+        "A_Indirection": "casts:indirection",
         "CaseExpr": "comparisons:case",
         "CoalesceExpr": "comparisons:coalesce",
         "CollateClause": "casts:collate",

@@ -13,10 +13,10 @@ from pubcheck.postgres.analysis.pathways import (
     _inherits,
     can_coerce,
     common_type,
+    consistent,
     find_pathway,
     is_complex,
 )
-from pubcheck.postgres.analysis.polymorphic import consistent
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import NO_CAST, TYPES_UNMATCHED, ServerError, Unknowable
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr

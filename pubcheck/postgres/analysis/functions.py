@@ -9,8 +9,7 @@ from pubcheck.postgres.analysis.columns import relation_column
 from pubcheck.postgres.analysis.namespace_items import Nested
 from pubcheck.postgres.analysis.operators import coerce_arguments
 from pubcheck.postgres.analysis.parse_state import ParseState, expr_location
-from pubcheck.postgres.analysis.pathways import find_pathway, is_complex
-from pubcheck.postgres.analysis.polymorphic import resolve
+from pubcheck.postgres.analysis.pathways import find_pathway, is_complex, resolve
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import OUT_OF_PLACE, ServerError, Unknowable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pubcheck.postgres.analysis.candidates import Candidate, ambiguous, matching, no_operator, select
 from pubcheck.postgres.analysis.coerce import coerce_type
 from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.analysis.polymorphic import resolve
+from pubcheck.postgres.analysis.pathways import resolve
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Operator
 from pubcheck.postgres.errors import ServerError

@@ -16,7 +16,7 @@ from pubcheck.postgres.executor import numeric
 from pubcheck.postgres.executor.compare import json_equal, json_order
 from pubcheck.postgres.executor.functions import Call, Function, Maker, evaluation_error
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.output.documents import jsonb_text
+from pubcheck.postgres.output.strings import jsonb_text
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}

@@ -13,12 +13,12 @@ from pubcheck.postgres.budget import joined
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.datum import JSON_NULL, Array
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.formatting import given
 from pubcheck.postgres.executor.functions import Call, Context, Function, Maker, evaluation_error
+from pubcheck.postgres.executor.text import given
 from pubcheck.postgres.input.jsonpath_items import escaped
 from pubcheck.postgres.oids import BOOL, DATE, JSON, JSONB, NUMERIC, RECORD, TIMESTAMP, TIMESTAMPTZ
 from pubcheck.postgres.output.datetime import infinity, iso_date, iso_timestamp
-from pubcheck.postgres.output.documents import jsonb_text, key_order
+from pubcheck.postgres.output.strings import jsonb_text, key_order
 from pubcheck.postgres.primnodes import Expr
 
 FUNCTIONS: dict[str, Function] = {}

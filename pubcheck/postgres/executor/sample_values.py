@@ -15,9 +15,8 @@ from pubcheck.postgres.executor.functions import Context
 from pubcheck.postgres.executor.patterns import texts_matching
 from pubcheck.postgres.output import OutputContext
 from pubcheck.postgres.output.datetime import clock_text, iso_date, iso_timestamp
-from pubcheck.postgres.output.documents import jsonb_text
 from pubcheck.postgres.output.numbers import numeric_text
-from pubcheck.postgres.output.strings import host
+from pubcheck.postgres.output.strings import host, jsonb_text
 from pubcheck.postgres.primnodes import Expr, nodes
 
 _INTEGERS = frozenset((oids.INT2, oids.INT4, oids.INT8, oids.OID, 790, oids.XID, 5069))
@@ -259,7 +258,7 @@ def _bit_strings(hints: Hints, type_oid: int) -> Iterator[str]:
 
 
 def _addresses(hints: Hints, type_oid: int) -> Iterator[str]:
-    from pubcheck.postgres.executor.networks import inet_value
+    from pubcheck.postgres.executor.binary import inet_value
 
     for oid in (869, 650):
         for value in hints.others.get(oid, ()):

@@ -16,12 +16,13 @@ from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.newer_grammar.clauses import (
+    Reader,
     has_newer_words,
     parse_without_clauses,
     skipped_node,
     without_new_clauses,
+    words_of,
 )
-from pubcheck.postgres.newer_grammar.reader import Reader, words_of
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.parse_tree import move_locations
 from pubcheck.postgres.tokens import in_characters, tokens

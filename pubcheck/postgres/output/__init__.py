@@ -46,8 +46,7 @@ def packed(write: Writer, layout: str) -> TypeOutput:
 _MODULES = {
     "numbers": "INT2 INT4 INT8 OID XID CID XID8 NUMERIC FLOAT4 FLOAT8 MONEY POINT LSEG PATH BOX POLYGON LINE CIRCLE",
     "strings": "TEXT VARCHAR BPCHAR NAME UNKNOWN CSTRING REFCURSOR JSON BOOL CHAR BYTEA BIT VARBIT UUID PG_LSN TID "
-    "PG_SNAPSHOT TXID_SNAPSHOT XML VOID INET CIDR MACADDR MACADDR8",
-    "documents": "JSONB JSONPATH TSVECTOR TSQUERY",
+    "PG_SNAPSHOT TXID_SNAPSHOT XML VOID INET CIDR MACADDR MACADDR8 JSONB JSONPATH TSVECTOR TSQUERY",
     "datetime": "DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ INTERVAL",
     "containers": "INT2VECTOR OIDVECTOR",
     "names": "ACLITEM REGPROC REGPROCEDURE REGOPER REGOPERATOR REGCLASS REGTYPE REGCONFIG REGDICTIONARY "
@@ -65,7 +64,7 @@ _OUTPUTS_OF_KINDS: Deferred[str, TypeOutput] = Deferred(
 
 
 _OF_EXTENSIONS: Deferred[str, Callable[[Type], TypeOutput]] = Deferred(
-    "pubcheck.postgres.output", {"output": "documents:output_of"}
+    "pubcheck.postgres.output", {"output": "strings:output_of"}
 )
 
 
