@@ -84,8 +84,8 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
 
 _LEFT_BEHIND = 10_000
 """Objects after which the garbage of earlier units is collected. The commands let the collector run seldom, because it
-finds nothing while a unit is linted. Between two units it finds the cycles that the first one left. If this is done while
-they are in the processor's cache, linting thousands of small units takes a tenth less time."""
+finds nothing while a unit is linted. Between two units it finds the cycles that the first one left. If this is done
+while they are in the processor's cache, linting thousands of small units takes a tenth less time."""
 
 
 def _numbered(findings: Iterable[Finding], unit: DiscoveredUnit) -> tuple[Finding, ...]:
