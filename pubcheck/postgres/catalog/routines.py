@@ -38,7 +38,7 @@ class Routine(Struct, frozen=True):
     def header(self) -> str:
         """Return the part of a CREATE FUNCTION before AS, with argument and result types that any parser knows."""
         if self.returns in ("trigger", "event_trigger"):
-            return f"CREATE FUNCTION f() RETURNS {self.returns} LANGUAGE plpgsql AS"
+            return f"CREATE FUNCTION {_quoted(self.name)}() RETURNS {self.returns} LANGUAGE plpgsql AS"
         arguments = [f"{_quoted(name)} {_plain(type_name)}".strip() for name, type_name in self.inputs]
         arguments += [f"OUT {_quoted(name)} {_plain(type_name)}" for name, type_name in self.outputs if name]
         kind = "PROCEDURE" if self.procedure else "FUNCTION"
@@ -48,7 +48,7 @@ class Routine(Struct, frozen=True):
             of_one = _plain(self.outputs[0][1]) if self.outputs and self.outputs[0][0] else "text"
             result = "record" if several else of_one if self.outputs or self.returns != "void" else "void"
             returns = f" RETURNS {'SETOF ' if self.returns_set else ''}{result}"
-        return f"CREATE {kind} f({', '.join(arguments)}){returns} LANGUAGE plpgsql AS"
+        return f"CREATE {kind} {_quoted(self.name)}({', '.join(arguments)}){returns} LANGUAGE plpgsql AS"
 
     def last_statement(self) -> str:
         """The last statement of a body in SQL."""

@@ -352,6 +352,7 @@ def run_body(
             return sql_body(machine, routine, bound, caller)
         newer = machine.session.catalog.major.newer_grammar
         frame = Frame(program(routine.header(), routine.body.text, newer=newer), routine.body, caller)
+        frame.labels[routine.name] = frame.scopes[0]
         frame.arguments = {name: type_name for name, type_name in (*routine.inputs, *routine.outputs) if name}
         if not (routine.procedure or routine.returns_set or routine.results or routine.returns == "void"):
             frame.returns = routine.returns

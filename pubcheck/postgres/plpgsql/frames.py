@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
@@ -32,6 +32,8 @@ class Frame:
         self.arguments: dict[str, str] = {}
         """The types of arguments by name; a program's own types may differ from those."""
         self.labels: dict[str, dict[str, Value]] = {}
+        self.homes: dict[int, dict[str, Value]] = {}
+        """The scope that a block gave a variable, by its number."""
         self.results: tuple[str, ...] = ()
         """The parameters whose values it returns."""
         self.result: Value = None
@@ -57,9 +59,12 @@ class Frame:
             return self.parameters.get(parts[0], MISSING)
         if parts[0] in self.aliases:
             parts = (self.aliases[parts[0]], *parts[1:])
-        if len(parts) == 2 and parts[0] in self.labels:
+        scopes: Iterable[dict[str, Value]] = reversed(self.scopes)
+        if len(parts) > 1 and parts[0] in self.labels and not any(parts[0] in scope for scope in self.scopes):
+            if parts[1] in self.labels[parts[0]]:
+                scopes = (self.labels[parts[0]],)
             parts = parts[1:]
-        for scope in reversed(self.scopes):
+        for scope in scopes:
             if parts[0] in scope:
                 value = scope[parts[0]]
                 return value if len(parts) == 1 else self._field(parts[0], value, parts[1])

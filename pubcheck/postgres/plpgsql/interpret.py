@@ -122,6 +122,7 @@ def run_block(machine: Machine, node: Node, outermost: bool = False) -> Completi
         if number in frame.bound or name in frame.loops or name in scope:
             continue  # another block's, on the same line, or a loop's
         bound.append(number)
+        frame.homes[number] = scope
         frame.scopes.append(scope)
         machine.declare(frame, scope, kind, variable, None)
         frame.scopes.pop()

@@ -43,6 +43,8 @@ def iterate(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Ca
     branches = machine.uncertainty.branches
     perhaps: list[Signal] = []
     machine.frame.scopes.append({})
+    if label:
+        machine.frame.labels[label] = machine.frame.scopes[-1]
     try:
         if values is None:
             before = machine.frame.snapshot()

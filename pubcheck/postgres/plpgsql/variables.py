@@ -332,7 +332,8 @@ class Memory:
             elif kind == "PLpgSQL_rec":
                 is_complete = len(columns) == len(values) and len(values) > 0
                 row: Value = dict(zip(columns, values, strict=False)) if is_complete else UNKNOWN
-                self.bind(node["refname"], row)
+                if not self._put_hidden(node.get("dno", 0), node, row):
+                    self.bind(node["refname"], row)
             elif kind == "PLpgSQL_var":
                 self.bind(node["refname"], values[0] if values else UNKNOWN)
 
@@ -365,10 +366,20 @@ class Memory:
             record = self.frame.look_up((parent,))
             self.bind(parent, {**record, node["fieldname"]: value} if isinstance(record, dict) else UNKNOWN)
         elif "refname" in node and kind != "PLpgSQL_row":
-            self.bind(node["refname"], value)
+            if not self._put_hidden(number, node, value):
+                self.bind(node["refname"], value)
         elif kind == "PLpgSQL_row":
             for field in node.get("fields", ()):
                 self.put(field.get("varno", 0), UNKNOWN)
+
+    def _put_hidden(self, number: int, node: Node, value: Value) -> bool:
+        """Assign to a variable that one of an inner block hides. Return False if it is not hidden."""
+        home, name = self.frame.homes.get(number), node["refname"]
+        visible = next((scope for scope in reversed(self.frame.scopes) if name in scope), None)
+        if home is None or visible is None or name not in home or visible is home:
+            return False
+        home[name] = self.as_type(value, typname(node)) if "datatype" in node else value
+        return True
 
     def restore(self, snapshot: list[dict[str, Value]]) -> None:
         for scope, former in zip(self.frame.scopes, snapshot, strict=True):
