@@ -107,21 +107,15 @@ def _alteration_may_fail(command: Node) -> bool:
         return bool(name != "pg_default")
     if subtype == "AT_SetAccessMethod":
         return name not in (None, "heap")
-    return subtype in _UNFOLLOWED
+    if subtype == "AT_SetCompression":
+        return command["def"]["String"]["sval"] not in ("default", "pglz")
+    return bool(subtype == "AT_GenericOptions")
 
 
 _RELATIONS = frozenset(
     f"OBJECT_{word}"
     for word in ("TABLE", "VIEW", "MATVIEW", "INDEX", "SEQUENCE", "PUBLICATION", "SCHEMA", "COLUMN", "TABCONSTRAINT")
 )
-_UNFOLLOWED = frozenset(
-    (
-        "AT_EnableTrig", "AT_EnableAlwaysTrig", "AT_EnableReplicaTrig", "AT_DisableTrig", "AT_EnableRule",
-        "AT_EnableAlwaysRule", "AT_EnableReplicaRule", "AT_DisableRule", "AT_GenericOptions",
-        "AT_SetStorage", "AT_SetCompression",
-    )
-)  # fmt: skip
-"""Parts of ALTER TABLE that change nothing that the catalog keeps, and name something or take a value."""
 
 
 def _all_known(session: Session, tables: Iterable[Node]) -> bool:
