@@ -321,6 +321,19 @@ def test_an_array_whose_elements_are_not_read_is_not_followed() -> None:
     session.run("INSERT INTO t VALUES (ARRAY[1])")
 
 
+def test_truncate_waits_for_those_who_changed_rows() -> None:
+    """As PostgreSQL 15 to 18 do, which end such a TRUNCATE at statement_timeout (57014)."""
+    database = Database(17, [TABLE, "INSERT INTO t VALUES (1), (2)"])
+    writer, other = database.session("a"), database.session("b")
+    for change in ("INSERT INTO t VALUES (3)", "DELETE FROM t WHERE id = 1"):
+        writer.run("BEGIN")
+        writer.run(change)
+        with pytest.raises(NotFollowed, match="waits for another transaction"):
+            other.run("TRUNCATE t")
+        writer.run("ROLLBACK")
+    other.run("TRUNCATE t")
+
+
 def test_set_default_is_checked_against_the_new_rows() -> None:
     setup = [DEFERRED[0], "CREATE TABLE c (id int, p int DEFAULT 1 REFERENCES p ON DELETE SET DEFAULT)"]
     steps = ["INSERT INTO p VALUES (1), (2)", "INSERT INTO c VALUES (5, 2)", "DELETE FROM p WHERE id = 2"]

@@ -11,11 +11,12 @@ from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.definitions import append_change, apply_definition, log_statement
 from pubcheck.simulate.executor.sequences import log_sequence, state_of
 from pubcheck.simulate.executor.statement_triggers import truncate_calls
-from pubcheck.simulate.executor.tables import table_of
+from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import named_relation
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.log import Truncation
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.transactions import IN_PROGRESS
 
 
 def truncate(session: Backend, node: Node) -> Result:
@@ -87,6 +88,15 @@ def _refuse_referenced(session: Backend, relations: dict[int, Relation]) -> None
             )
 
 
+def _refuse_other_writers(session: Backend, table: Table) -> None:
+    """Raise NotFollowed if another open transaction has changed rows, whose lock of the table TRUNCATE waits for."""
+    states, own = session.database.xids.states, session.current.ids
+    for version in table.storage.scan():
+        for xid in (version.xmin, version.xmax):
+            if xid and xid not in own and states[xid] == IN_PROGRESS:
+                raise NotFollowed("the statement waits for another transaction")
+
+
 def _truncate_all(session: Backend, node: Node, relations: list[Relation], *, cascade: bool, restart: bool) -> None:
     database = session.database
     logged = [row.oid for row in relations if row.persistence == "p" and row.kind in "rp"]
@@ -100,6 +110,7 @@ def _truncate_all(session: Backend, node: Node, relations: list[Relation], *, ca
         if row.kind != "r":
             continue
         table = table_of(session, row)
+        _refuse_other_writers(session, table)
         if table.storage.made_by not in ids:
             database.storage.put(row.oid, Storage(session.xid()))
             new_files.add(row.oid)
