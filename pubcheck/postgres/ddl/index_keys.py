@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import OPERATOR_CLASSES, Relation
+from pubcheck.postgres.ddl.object_address import find_named
 from pubcheck.postgres.ddl.types import named_collation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
@@ -84,7 +85,7 @@ def first_unsorted(session: Session, relation: Relation, elements: Sequence[Node
     for position, element in enumerate(elements, 1):
         if element.get("ordering") == "SORTBY_DESC" or element.get("nulls_ordering") == "SORTBY_NULLS_FIRST":
             return position
-        if "opclass" in element and element["opclass"][-1]["String"]["sval"].endswith("_pattern_ops"):
+        if "opclass" in element and _is_other_class(session, element):
             return position
         column = relation.column(element.get("name", ""))
         if "collation" in element and column is not None and column.collation:
@@ -92,6 +93,27 @@ def first_unsorted(session: Session, relation: Relation, elements: Sequence[Node
             if named_collation(session, names) not in (0, column.collation):
                 return position
     return 0
+
+
+def _is_other_class(session: Session, element: Node) -> bool:
+    """Return whether an element has an operator class that is not the default one of its type."""
+    name = element["opclass"][-1]["String"]["sval"]
+    created = class_created(session, element)
+    if created:
+        classes = session.catalog.settings.get(OPERATOR_CLASSES, ())
+        return all(default.family != created for default in classes)
+    return name.endswith("_pattern_ops") or name in _NEVER_DEFAULT
+
+
+_NEVER_DEFAULT = frozenset(("cidr_ops", "record_image_ops", "varchar_ops"))
+"""Operator classes of btree that are not the default of any type."""
+
+
+def class_created(session: Session, element: Node) -> int:
+    """Return the operator class that the unit created and an element of an index names; 0 for any other."""
+    words = [part["String"]["sval"] for part in element["opclass"]]
+    others = session.catalog.other_names
+    return find_named(session, words, lambda schema, name: others.get(("operator class", schema, name)))
 
 
 _CLASSES = {

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, OTHER, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
 from pubcheck.postgres.ddl.index_keys import (
     IndexSpec,
     bare_column,
+    class_created,
     first_unsorted,
     key_columns,
     refuse_without_operator_class,
@@ -267,6 +268,10 @@ def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index,
 
         for function in functions_called(session, list(index.trees)):
             catalog.depend(depender, (PROC, function, 0), NORMAL)
+    for element in spec.elements:
+        created = class_created(session, element) if "opclass" in element else 0
+        if created:
+            catalog.depend(depender, (OTHER, created, 0), NORMAL)
     if not numbers or (constraint is not None and 0 in index.keys):
         # The key of a constraint that is an expression is the column 0: the whole table (CreateConstraintEntry).
         catalog.depend(holder, (RELATION, relation.oid, 0), AUTO)
