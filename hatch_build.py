@@ -21,8 +21,10 @@ from zlib import crc32
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDERS = {"rules": "rules/*.md", "consumers": "pubcheck/consumers/*.toml"}
+BUNDLES = {"rules": "rules/*.md", "consumers": "pubcheck/consumers/*.toml"}
 """The files of each bundle (see `pubcheck/bundled_texts.py`)."""
+FIRST_SECTION = "## What happens\n"
+"""Front matter and title of a rule's page, which come before, are compiled into `pubcheck/rulebook/_index.py`."""
 DATA = ("pubcheck/postgres/builtins/extensions.json",)
 """Files that few runs read; xz takes three quarters of the space that the wheel's own compression takes."""
 
@@ -43,9 +45,8 @@ class Wheel(BuildHookInterface):
         if module is not None:
             build_data["force_include"][str(module)] = f"pubcheck/stream/{module.name}"
             build_data.update(pure_python=False, infer_tag=True)
-        for name, pattern in FOLDERS.items():
-            paths = sorted(Path(self.root).glob(pattern))
-            texts = {path.name: path.read_text("utf-8") for path in paths}
+        for name, pattern in BUNDLES.items():
+            texts = dict(bundled(path) for path in sorted(Path(self.root).glob(pattern)))
             content = bz2.compress(json.dumps(texts, ensure_ascii=False).encode())
             self._include(f"pubcheck/{name}.bz2", content, build_data)
         for path in DATA:
@@ -61,6 +62,14 @@ class Wheel(BuildHookInterface):
         shutil.rmtree(self._folder)
         if version != "editable":
             recompress(Path(artifact_path))
+
+
+def bundled(path: Path) -> tuple[str, str]:
+    """Return the key and the text of a file in its bundle: of a rule's page the code, and the sections."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".md":
+        return path.name.partition("-")[0], text[text.index(FIRST_SECTION) :]
+    return path.stem, text
 
 
 def compiled(root: Path, folder: Path) -> Path | None:

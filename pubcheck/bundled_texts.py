@@ -14,12 +14,12 @@ from msgspec.json import decode
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
-def read_text(bundle: str, folder: str, filename: str) -> str:
-    """Return the text of a file of a bundle, which is ``folder`` in a checkout. OSError without the file there."""
+def read_text(bundle: str, key: str, path: str) -> str:
+    """Return a text of a bundle, or of the file with ``path`` in a checkout. OSError without the file there."""
     texts = _texts(bundle)
     if texts is not None:
-        return texts[filename]
-    with open(os.path.join(folder, filename), encoding="utf-8") as file:
+        return texts[key]
+    with open(path, encoding="utf-8") as file:
         return file.read()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from pubcheck import rulebook
@@ -33,10 +31,9 @@ def command(code: str | None, output: str | None, color: str) -> int:
         raise click.UsageError(f"{code} matches several rules: {', '.join(family)}")
     if rule is None:
         raise click.UsageError(f"there is no rule {code}{near_rule(code)}")
+    page = rulebook.page(rule.code)
     if use_color(color, output):
         from pubcheck.cli import rule_terminal
 
-        page = rule_terminal.render(rulebook.body(rule.code))
-    else:
-        page = rulebook.body(rule.code) if output is None and sys.stdout.isatty() else rulebook.page(rule.code)
+        page = rule_terminal.render(page)
     return write_output(output, [page], for_people=True)

@@ -127,11 +127,15 @@ def load(consumer: str) -> Consumer:
     return _own(consumer, changed)
 
 
+def _read_file(name: str) -> str:
+    return read_text("consumers", name, os.path.join(FOLDER, f"{name}.toml"))
+
+
 @cache
 def _known(consumer: str) -> Consumer:
     if consumer not in NAMES:
         raise KeyError(consumer)
-    return msgspec.toml.decode(read_text("consumers", FOLDER, f"{consumer}.toml"), type=Consumer)
+    return msgspec.toml.decode(_read_file(consumer), type=Consumer)
 
 
 @cache
@@ -296,4 +300,4 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 @lru_cache(maxsize=1)
 def contradictions() -> tuple[Contradiction, ...]:
     """Return all contradictions."""
-    return msgspec.toml.decode(read_text("consumers", FOLDER, "_contradictions.toml"), type=_File).contradictions
+    return msgspec.toml.decode(_read_file("_contradictions"), type=_File).contradictions

@@ -14,7 +14,7 @@ from pubcheck.diagnostics import SEVERITIES, Certainty, Severity
 from pubcheck.findings import Entry, FixEntry, Related, Report, encode
 from pubcheck.fingerprints import fingerprints
 from pubcheck.report.text import described
-from pubcheck.rulebook import RULES, body, summary
+from pubcheck.rulebook import RULES, page, summary
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _Object = dict[str, Any]
@@ -44,7 +44,7 @@ def _rule(code: str, entries: Sequence[Entry]) -> _Object:
     rule = RULES.get(code)
     if rule is None:  # a finding of another version
         return {"id": code, "name": next(entry.name for entry in entries if entry.rule == code)}
-    text = body(code)
+    text = page(code)
     own = [entry for entry in entries if entry.rule == code]
     described: _Object = {
         "id": code,

@@ -89,6 +89,7 @@ UNREADABLE = "PUB001"
 """The code of files that cannot be read."""
 ALWAYS = frozenset((INTERNAL_ERROR, UNREADABLE))
 """These are reported whatever is selected, ignored or in a baseline: something was not linted."""
+_FIRST_SECTION = "## What happens\n"
 
 _BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES.values()}
 
@@ -131,22 +132,22 @@ def find(code_or_name: str) -> Rule | None:
 
 
 def page(code: str) -> str:
-    """Return the Markdown of a rule's page, front matter included. KeyError for an unknown code, OSError without the
-    page.
+    """Return the Markdown of a rule's page, without front matter. Raises as ``sections``."""
+    return f"# {RULES[code].name} ({code})\n\n{sections(code)}"
+
+
+def sections(code: str) -> str:
+    """Return the Markdown of a rule's page after its title. KeyError for an unknown code, OSError without the page.
 
     A checkout and an editable install have the pages next to the package.
     """
-    return read_text("rules", os.path.join(os.path.dirname(PACKAGE), "rules"), RULES[code].filename)
-
-
-def body(code: str) -> str:
-    """Return the Markdown of a rule's page without its front matter. Raises as ``page``."""
-    return page(code).partition("\n---\n")[2].strip() + "\n"
+    text = read_text("rules", code, os.path.join(os.path.dirname(PACKAGE), "rules", RULES[code].filename))
+    return text[text.index(_FIRST_SECTION) :]
 
 
 def summary(code: str) -> str:
     """Return the first paragraph of a rule's page, which says what happens, on one line. Raises as ``page``."""
-    text = body(code).partition("\n## What happens\n")[2].strip()
+    text = sections(code).removeprefix(_FIRST_SECTION).strip()
     return " ".join(text.partition("\n\n")[0].split())
 
 

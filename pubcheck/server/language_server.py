@@ -278,8 +278,7 @@ async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
 def _rule(entry: Entry) -> str:
     """Return the help of a finding, and the page of its rule."""
     link = f"[{entry.rule}]({entry.url})" if entry.url else entry.rule
-    heading, _, page = rulebook.body(entry.rule).partition("\n")
-    return "\n\n".join(filter(None, (f"**{link}** {entry.name}", entry.help, page.strip() or heading)))
+    return "\n\n".join(filter(None, (f"**{link}** {entry.name}", entry.help, rulebook.sections(entry.rule))))
 
 
 def _contains(place: types.Range, position: types.Position) -> bool:

@@ -20,16 +20,16 @@ def test_a_page_is_shown_by_code_or_name_as_it_is_written(pubcheck: Call) -> Non
 
 @pytest.mark.parametrize("code", rulebook.RULES)
 def test_a_terminal_gets_every_page_without_markup(code: str) -> None:
-    text = re.sub("\x1b\\[[0-9;]*m", "", rule_terminal.render(rulebook.body(code)))
+    text = re.sub("\x1b\\[[0-9;]*m", "", rule_terminal.render(rulebook.page(code)))
     assert "```" not in text
     assert not re.search(r"^#|\*\*", text, re.MULTILINE)
     assert rulebook.RULES[code].name in text
 
 
 def test_a_terminal_shows_which_majors_give_an_answer_and_marks_below_their_lines() -> None:
-    text = re.sub("\x1b\\[[0-9;]*m", "", rule_terminal.render(rulebook.body("PUB120")))
+    text = re.sub("\x1b\\[[0-9;]*m", "", rule_terminal.render(rulebook.page("PUB120")))
     assert "    PostgreSQL 15-17:\n    ERROR " in text
-    page = rulebook.body("PUB301")
+    page = rulebook.page("PUB301")
     shown = re.sub("\x1b\\[[0-9;]*m", "", rule_terminal.render(page))
     marked = re.search(r"^(.+)\n(--.*\^ PUB301)$", page, re.MULTILINE)
     assert marked is not None

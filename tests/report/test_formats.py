@@ -19,7 +19,7 @@ from pubcheck import __version__, findings
 from pubcheck.diagnostics import Diagnostic, Edit, Fix, Span
 from pubcheck.findings import Report, Resolver
 from pubcheck.report import FOR_PEOPLE, FORMATS, render
-from pubcheck.rulebook import RULES, body, summary
+from pubcheck.rulebook import RULES, page, summary
 from pubcheck.source import Source
 from tests.report.samples import ORDERS, diagnostic, famous, reported, span
 
@@ -78,7 +78,7 @@ def test_the_rules_of_sarif_say_what_they_are_without_front_matter() -> None:
 
 @pytest.mark.parametrize("code", RULES)
 def test_every_rule_has_a_description_for_sarif(code: str) -> None:
-    assert not body(code).startswith("---")
+    assert not page(code).startswith("---")
     assert summary(code).endswith((".", ":")) or "." in summary(code)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.rulebook import RULES, Rule, body, summary
+from pubcheck.rulebook import RULES, Rule, sections, summary
 from tools.site.pages import Generated, table
 
 _FAMILY = re.compile(r"^\| (PUB[\dx]+(?:, PUB[\dx]+)*) \| \[?([^]|]+?)(?:\]\(.*\))? \|$", re.MULTILINE)
@@ -46,7 +46,6 @@ def versions(majors: tuple[int, ...]) -> str:
 
 
 def _page(rule: Rule) -> str:
-    title, _, rest = body(rule.code).partition("\n")
     facts = [
         f"**{rule.severity}**",
         f"[phase {rule.phase}](/concepts.md#rules)",
@@ -56,8 +55,8 @@ def _page(rule: Rule) -> str:
         "reported by default" if rule.default else "off by default",
     ]
     # A reader of the site knows the majors by their names; the pages have them as the fence's second word.
-    rest = _ANSWER.sub(lambda match: f'```text title="PostgreSQL {_span(match[1])}"', rest)
-    return f"{title}\n\n{' · '.join(facts)}\n{rest}"
+    text = _ANSWER.sub(lambda match: f'```text title="PostgreSQL {_span(match[1])}"', sections(rule.code))
+    return f"# {rule.name} ({rule.code})\n\n{' · '.join(facts)}\n\n{text}"
 
 
 def _span(text: str) -> str:
