@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pubcheck.stream import FramingError
     from pubcheck.stream.decode import Streaming
     from pubcheck.stream.render.events import Events
-    from pubcheck.verify.unnamed_relations import UnnamedRelations
+    from pubcheck.verify.relations import UnnamedRelations
 
 _FORMATS = ("text", "jsonl", "debezium", "hex", "fields")
 _MOST = 100
@@ -147,7 +147,7 @@ def _unnamed(schema: str, publications: tuple[str, ...], config: Config, *, majo
     names = chosen_publications(publications, followed)
 
     from pubcheck.verify import Publisher, State
-    from pubcheck.verify.unnamed_relations import UnnamedRelations
+    from pubcheck.verify.relations import UnnamedRelations
 
     return UnnamedRelations(Publisher([State(followed.replays[-1].session, names)]))
 

@@ -10,7 +10,9 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 from pubcheck import __version__, rulebook
 from pubcheck.config import Config, ConfigError
@@ -21,8 +23,34 @@ from pubcheck.server.analysis import Located, symbols
 from pubcheck.server.analyst import Analyst, Cancelled, Failed
 from pubcheck.server.conversion import changed as changed_text
 from pubcheck.server.conversion import diagnostic_of, path_of, quick_fixes, range_of, uri_of, workspace_edit
-from pubcheck.server.protocol import Protocol
 from pubcheck.server.workspace import Schedule, Workspace
+
+
+class Protocol(LanguageServerProtocol):
+    """Requests with parameters that are not those of their method, and requests after `shutdown`, are answered by an
+    error: an editor would wait for them for ever."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Return an object of JSON as a message; None for a request that is not valid, which is answered here."""
+        if "method" in data:
+            data.setdefault("params", None)  # pygls wants them of methods that it does not know
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" not in data or "method" not in data:
+                raise
+            self._send_response(data["id"], error=error.to_response_error())
+            return None
+
+    def handle_message(self, message: Any) -> None:
+        if message is None:
+            return  # `structure_message` answered it
+        number = getattr(message, "id", None)
+        if self._shutdown and number is not None and hasattr(message, "method"):
+            self._send_response(number, error=JsonRpcInvalidRequest("the server is shutting down").to_response_error())
+        else:
+            super().handle_message(message)
+
 
 Answer = TypeVar("Answer")
 _PATIENCE = 120

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pubcheck.checks.context import RuleContext, RuleFinding, listed, quoted
-from pubcheck.checks.running_server.report import about, finds_on_server, times
+from pubcheck.checks.running_server import about, finds_on_server, times
 from pubcheck.live.server_facts import Reader, ServerFacts, Slot, SubscriptionState
 from pubcheck.postgres.tokens import identifier
 from pubcheck.words import size_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding
-from pubcheck.checks.running_server.report import about, finds_by_statistics
+from pubcheck.checks.running_server import about, finds_by_statistics
 from pubcheck.checks.table_names import table_name
 from pubcheck.live.published_shares import Shares
 from pubcheck.live.server_facts import Statistics, TableStatistics

@@ -23,10 +23,9 @@ from pubcheck.simulate.executor.statement_scope import (
     run_changes,
     target_item,
 )
-from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import named_relation, target_relation
-from pubcheck.simulate.executor.triggers import triggers_of
+from pubcheck.simulate.executor.triggers import triggers_of, with_statement_triggers
 from pubcheck.simulate.not_followed import NotFollowed
 
 

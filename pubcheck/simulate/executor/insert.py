@@ -17,14 +17,14 @@ from pubcheck.simulate.executor.on_conflict import OnConflict
 from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.row_operations import insert_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, returning, target_item
-from pubcheck.simulate.executor.statement_triggers import (
+from pubcheck.simulate.executor.tables import Table, table_of
+from pubcheck.simulate.executor.targets import refuse_write, target_relation
+from pubcheck.simulate.executor.triggers import (
     Event,
     InsteadTriggers,
     assigned_columns,
     with_statement_triggers,
 )
-from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import refuse_write, target_relation
 from pubcheck.simulate.executor.views import Target, base_target, fires_instead
 from pubcheck.simulate.not_followed import NotFollowed
 

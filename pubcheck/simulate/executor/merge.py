@@ -13,9 +13,9 @@ from pubcheck.simulate.executor.from_rows import NULLS, FromClause
 from pubcheck.simulate.executor.insert import Source, target_columns, value_steps, with_defaults
 from pubcheck.simulate.executor.row_operations import by_numbers_of, delete_row, for_child, insert_row, update_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, add_sources, condition, returning, target_item
-from pubcheck.simulate.executor.statement_triggers import Event, assigned_columns, with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
+from pubcheck.simulate.executor.triggers import Event, assigned_columns, with_statement_triggers
 from pubcheck.simulate.executor.views import Target, base_target
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed

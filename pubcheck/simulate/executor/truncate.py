@@ -10,9 +10,9 @@ from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.definitions import append_change, apply_definition, log_statement
 from pubcheck.simulate.executor.sequences import log_sequence, state_of
-from pubcheck.simulate.executor.statement_triggers import truncate_calls
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import named_relation
+from pubcheck.simulate.executor.triggers import truncate_calls
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.log import Truncation
 from pubcheck.simulate.not_followed import NotFollowed

@@ -18,7 +18,6 @@ from pubcheck.stream.framing.binary import (
     read_some,
     read_xlog_data,
 )
-from pubcheck.stream.framing.documents import read_jsonl, read_parquet
 from pubcheck.stream.framing.frame import Frame, FramingError, Reader, Report
 from pubcheck.stream.framing.rows import (
     DIALECTS,
@@ -28,6 +27,8 @@ from pubcheck.stream.framing.rows import (
     is_header,
     is_noise,
     is_row,
+    read_jsonl,
+    read_parquet,
     read_rows,
 )
 
