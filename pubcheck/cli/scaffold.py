@@ -83,7 +83,7 @@ def command(
         raise click.UsageError("--postgres: scaffold takes one version at a time")
     units = units_to_read(Inputs(config, paths, together=True, schema=schema, stdin_filename=stdin_filename))
     from pubcheck.lint_files import read_files
-    from pubcheck.scaffold.check import scaffold
+    from pubcheck.scaffold import scaffold
 
     _, unit = read_files(units[0], config)
     result = scaffold(unit, config.consumers[0], tables, config, publication)

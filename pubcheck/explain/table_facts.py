@@ -12,7 +12,7 @@ from msgspec import Struct
 from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import Condition, Estimate, FullCost, Identity, SlotReader
 from pubcheck.live.server_facts import ServerFacts, Statistics
-from pubcheck.measure.filter_text import condition
+from pubcheck.measure.plan import condition
 from pubcheck.postgres.catalog import rows
 from pubcheck.postgres.catalog.rows import PublicationRel
 from pubcheck.postgres.replication.publication_lookup import replica_identity

@@ -11,7 +11,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from pubcheck.extract.sniff import marked_rollback
+from pubcheck.extract.masked_text import marked_rollback
 from pubcheck.source import Note, Source, View
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pubcheck.extract.masked_text import Canvas, ascending, joined
-from pubcheck.extract.sniff import LFS, announces_rollback, of_liquibase, of_template
+from pubcheck.extract.masked_text import LFS, Canvas, announces_rollback, ascending, joined, of_liquibase, of_template
 from pubcheck.lexing.items import blank, filler, padded
 from pubcheck.rulebook import finder
 from pubcheck.source import Note, View

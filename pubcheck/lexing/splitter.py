@@ -33,7 +33,7 @@ from pubcheck.lexing.statement_lexer import Lexed, StatementLexer
 from pubcheck.source import Call, Source
 
 if TYPE_CHECKING:
-    from pubcheck.lexing.client_encoding import ClientEncoding
+    from pubcheck.lexing.session_settings import ClientEncoding
 
 _Span = TypeVar("_Span", tuple[int, int], tuple[int, int, str])
 
@@ -92,7 +92,7 @@ class Splitter(StatementLexer):
         # Where the command begins that sends the last statement; else -1.
         self._sender = -1
         if not source.text.isascii() and source.view is None and re.search(_SETS_ENCODING, source.text):
-            from pubcheck.lexing.client_encoding import ClientEncoding
+            from pubcheck.lexing.session_settings import ClientEncoding
 
             self.encoding = ClientEncoding()
 

@@ -6,7 +6,7 @@ import pytest
 
 from pubcheck.explain import render_text
 from pubcheck.explain.document import UnitExplained
-from pubcheck.measure.filter_text import condition, one_line
+from pubcheck.measure.plan import condition, one_line
 from tests.explain.documents import answer, document, explain, publication
 
 ORDERS = "CREATE TABLE orders (id int, region text NOT NULL, note text, PRIMARY KEY (id, region));\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pubcheck.stream import Decoder, Delete, Insert, Relation, Update
-from pubcheck.stream.render.binary import text_of
+from pubcheck.stream.render.events import text_of
 from tests.support.recorded_streams import FOLDER, Capture, recordings_in
 
 

@@ -15,8 +15,7 @@ from pubcheck.consumers.options import ConsumerUse
 from pubcheck.consumers.profiles import load
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.scaffold.check import Scaffold, scaffold
-from pubcheck.scaffold.plan import Wishes
+from pubcheck.scaffold import Scaffold, Wishes, scaffold
 from pubcheck.source import Source
 from tests.cli.conftest import Call
 from tests.support.scripts import statements

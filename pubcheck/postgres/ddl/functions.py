@@ -16,8 +16,7 @@ from pubcheck.postgres.catalog.tables import NOT_FOLLOWED
 from pubcheck.postgres.ddl.function_bodies import routine_of
 from pubcheck.postgres.ddl.new_objects import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.object_address import find_proc, functions_named, procs_named
-from pubcheck.postgres.ddl.query_dependencies import read_query
-from pubcheck.postgres.ddl.query_dependencies.changes import CHANGING, columns_of_change, query_of_change
+from pubcheck.postgres.ddl.query_dependencies import CHANGING, columns_of_change, query_of_change, read_query
 from pubcheck.postgres.ddl.types import make_shell
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import EVENT_TRIGGER, RECORD, VOID

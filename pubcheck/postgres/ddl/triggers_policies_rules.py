@@ -19,11 +19,11 @@ from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
 from pubcheck.postgres.ddl.new_objects import addition, creation_name, depend_on_schema, make_object_name
 from pubcheck.postgres.ddl.object_address import all_objects_known, functions_called, functions_named
 from pubcheck.postgres.ddl.other_statements import missing_target
-from pubcheck.postgres.ddl.query_dependencies import read_query
-from pubcheck.postgres.ddl.query_dependencies.changes import (
+from pubcheck.postgres.ddl.query_dependencies import (
     CHANGING,
     columns_of_change,
     query_of_change,
+    read_query,
     width_of_query,
 )
 from pubcheck.postgres.ddl.row_constraints import shows_boolean

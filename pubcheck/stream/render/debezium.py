@@ -13,8 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from pubcheck.stream import messages as wire
-from pubcheck.stream.render.binary import text_of
-from pubcheck.stream.render.events import Event, Events
+from pubcheck.stream.render.events import Event, Events, text_of
 from pubcheck.stream.render.jsonl import json_line
 
 UNAVAILABLE = "__debezium_unavailable_value"

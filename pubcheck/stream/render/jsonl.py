@@ -10,8 +10,7 @@ import msgspec
 
 from pubcheck.stream import messages as wire
 from pubcheck.stream.lsn import format_lsn, format_time
-from pubcheck.stream.render.binary import text_of
-from pubcheck.stream.render.events import Event, Events, relation_name
+from pubcheck.stream.render.events import Event, Events, relation_name, text_of
 
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

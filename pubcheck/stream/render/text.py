@@ -11,8 +11,7 @@ from pubcheck.stream import messages as wire
 from pubcheck.stream.fields import fields
 from pubcheck.stream.lsn import format_lsn, format_time
 from pubcheck.stream.messages import Delete, Insert, Message, Relation, Truncate, Type, Update
-from pubcheck.stream.render.binary import text_of
-from pubcheck.stream.render.events import Event, Events
+from pubcheck.stream.render.events import Event, Events, text_of
 
 _NUMBERS = frozenset({20, 21, 23, 26, 700, 701, 1700})
 """OIDs of int8, int2, int4, oid, float4, float8 and numeric."""

@@ -1,4 +1,4 @@
-"""The columns of a query and the objects that it reads, for views and CREATE TABLE AS.
+"""The columns of a query and the objects that it reads, for views, CREATE TABLE AS, rules and bodies of functions.
 
 Follows parser/analyze.c (transformSelectStmt and its set operations and VALUES), parse_clause.c (FROM), parse_cte.c,
 parse_relation.c (look-up of columns, the star) and parse_target.c (names of columns). Types are known only where they
@@ -7,6 +7,7 @@ are written: those of plain columns, casts and constants.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -437,3 +438,48 @@ def _name_of(kind: str, body: Node, value: Node) -> str:
         # IS DOCUMENT is the one operator among them.
         return "?column?" if body["op"] == "IS_DOCUMENT" else body["op"].removeprefix("IS_").lower()
     return figure_name(value)[0] or "?column?"
+
+
+CHANGING = frozenset(("InsertStmt", "UpdateStmt", "DeleteStmt"))
+
+
+def columns_of_change(kind: str, body: Node, target: Relation) -> list[str]:
+    """Return the columns of the changed table that a command names, or fills by their order."""
+    targets: Sequence[Node] = body.get("cols") or body.get("targetList") or ()
+    columns = [item["ResTarget"]["name"] for item in targets]
+    if kind == "InsertStmt":
+        return columns or [column.name for column in target.live()[: width_of_query(body.get("selectStmt"))]]
+    if "fromClause" in body or "usingClause" in body:
+        return columns
+    known = (target.name, body["relation"].get("alias", {}).get("aliasname"))
+    for _, reference in find([body.get("whereClause"), body.get("targetList")], "ColumnRef"):
+        fields = [field["String"]["sval"] for field in reference["fields"] if "String" in field]
+        if len(fields) == len(reference["fields"]) and (len(fields) == 1 or fields[0] in known):
+            columns.append(fields[-1])
+    return columns
+
+
+def query_of_change(kind: str, statement: Node) -> Node | None:
+    """Return a SELECT that reads what a statement does."""
+    if kind == "InsertStmt":
+        query: Node = statement.get("selectStmt", {}).get("SelectStmt", {})
+        clause = {key: statement[key] for key in ("withClause",) if key in statement}
+        if not query:
+            return None
+        return {"SelectStmt": query | clause} if "withClause" not in query else {"SelectStmt": query}
+    if kind not in CHANGING:
+        return {kind: statement} if kind == "SelectStmt" else None
+    sources = (*statement.get("fromClause", ()), *statement.get("usingClause", ()))
+    select = {
+        "targetList": [{"ResTarget": {"val": item["ResTarget"]["val"]}} for item in statement.get("targetList", ())],
+        "fromClause": [{"RangeVar": statement["relation"]}, *sources],
+    }
+    return {"SelectStmt": select | {key: statement[key] for key in ("whereClause", "withClause") if key in statement}}
+
+
+def width_of_query(query: Node | None) -> int:
+    """Return the number of columns of an INSERT's query, 0 where a star hides it."""
+    body = query["SelectStmt"] if query is not None else {}
+    if "valuesLists" in body:
+        return len(body["valuesLists"][0]["List"].get("items", ()))
+    return 0 if any(True for _ in find(body.get("targetList"), "A_Star")) else len(body.get("targetList", ()))
