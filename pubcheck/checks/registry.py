@@ -73,7 +73,6 @@ def _readers(context: RuleContext) -> bool:
 
 
 MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
-    "consumers.conflicts": _readers,
     "consumers.demand_rules": _readers,
     "consumers.member_demands": _readers,
     "consumers.publication_demands": _readers,

@@ -250,10 +250,10 @@ def _input(
     options: dict[str, str],
     config: Config,
 ) -> Input:
-    from pubcheck.discovery.repositories import fixed_part
+    from pubcheck.discovery.walk import fixed_part
     from pubcheck.spark.folder_input import FolderInput
     from pubcheck.spark.object_input import ObjectInput
-    from pubcheck.spark.table_input import PRESETS, TableColumns, TableInput
+    from pubcheck.spark.sources import PRESETS, TableColumns, TableInput
 
     if input_format in ("files", "objects", "archives") and (preset or any(columns) or options):
         raise ConfigError("columns, presets and options apply to tables: name the kind of INPUT with --input-format")

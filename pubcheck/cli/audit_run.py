@@ -114,8 +114,8 @@ def _stream(
     spark: SparkSession, source: Input, store: Store, config: Config, request: AuditRequest, progress: Progress
 ) -> int:
     """Audit a table as it grows, with page and exports after each run, and return the last status."""
+    from pubcheck.spark.sources import TableInput
     from pubcheck.spark.stream_audit import stream
-    from pubcheck.spark.table_input import TableInput
 
     assert isinstance(source, TableInput)
     status = 0

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pubcheck import __version__
 from pubcheck.cli.app import NoInput
 from pubcheck.config import ConfigError
-from pubcheck.discovery.file_inspector import begins_as_json, content_of
+from pubcheck.discovery.file_facts import begins_as_json, content_of
 from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, STDIN, UNNAMED, DiscoveredUnit, File, label_of
 from pubcheck.discovery.units import Discovery
 from pubcheck.live import document, records
@@ -35,7 +35,7 @@ def is_listing(argument: str) -> bool:
 
 def taken(conninfo: str, *, facts: bool = False) -> tuple[str, document.Snapshot]:
     """Return a database's name for reports and its snapshot, with facts if asked for. Raises LiveError."""
-    from pubcheck.live.read import read_snapshot, with_facts
+    from pubcheck.live.document import read_snapshot, with_facts
 
     with connect(conninfo) as connection:
         snapshot = read_snapshot(connection, __version__)

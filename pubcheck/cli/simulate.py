@@ -17,7 +17,7 @@ from pubcheck.discovery.file_types import STDIN
 from pubcheck.source import Source, decode
 
 if TYPE_CHECKING:
-    from pubcheck.simulate.runs import Run
+    from pubcheck.simulate.database import Run
 
 _UNREADABLE = ("PUB001", "PUB002")
 _FORMATS = ("text", "jsonl", "debezium", "hex")
@@ -151,8 +151,8 @@ def command(
     from pubcheck.engine.unit import majors_of
     from pubcheck.lint_files import read_files
     from pubcheck.postgres.errors import ServerError
+    from pubcheck.simulate.database import Request, refuse_settings, run
     from pubcheck.simulate.not_followed import NotFollowed
-    from pubcheck.simulate.runs import Request, refuse_settings, run
     from pubcheck.simulate.script import steps
 
     if work_mem is not None:

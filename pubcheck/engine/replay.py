@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.refused_dml import RefusedDmlCollector
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.consumers.options import ConsumerUse
-    from pubcheck.engine.context_findings import ContextFindings
-    from pubcheck.engine.final_state import Outcome
+    from pubcheck.engine.final_state import ContextFindings, Outcome
     from pubcheck.lexing.items import Statement
     from pubcheck.live.document import Snapshot
     from pubcheck.postgres.ddl.tables.known_columns import KnownColumns
@@ -299,7 +298,7 @@ class Replay:
 
     def end_context(self, sources: int, codes: frozenset[str]) -> None:
         """Remember the findings so far: those of the first ``sources`` sources, which are context."""
-        from pubcheck.engine.context_findings import ContextFindings
+        from pubcheck.engine.final_state import ContextFindings
 
         outcome = self._outcome()
         findings = outcome.silent_losses(codes) if outcome is not None else ()

@@ -22,17 +22,16 @@ from pubcheck.explain.document import (
     Widening,
 )
 from pubcheck.explain.filters_compared import Neighbours, Sampler, Samples, changes_of, examples_of
-from pubcheck.explain.notes import DiagnosticNotes
 from pubcheck.explain.subscribers import Copies, Subscriptions, consumers_of
-from pubcheck.explain.table_facts import Facts, server_of
+from pubcheck.explain.table_facts import DiagnosticNotes, Facts, server_of
 from pubcheck.postgres.catalog import rows
 from pubcheck.postgres.primnodes import Expr
-from pubcheck.postgres.replication.publication_lookup import published_sequences
-from pubcheck.postgres.replication.published_changes import (
+from pubcheck.postgres.replication.publication_lookup import (
     OPERATIONS,
     PublishedChanges,
     Reason,
     published_by,
+    published_sequences,
     reach,
     truncates_published_by,
     unpublished_members,

@@ -30,7 +30,7 @@ from pubcheck.postgres.catalog.rows import Column, Filter, Relation
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.functions import Context
 from pubcheck.postgres.primnodes import Expr
-from pubcheck.postgres.replication.published_changes import PublishedChanges
+from pubcheck.postgres.replication.publication_lookup import PublishedChanges
 from pubcheck.postgres.tokens import quote_literal
 
 

@@ -19,7 +19,7 @@ from pubcheck.explain.document import (
 from pubcheck.explain.table_facts import Facts, canonical_form
 from pubcheck.postgres.catalog import rows
 from pubcheck.postgres.replication.initial_copy import CopiedTable, tables_to_copy
-from pubcheck.postgres.replication.published_changes import OPERATIONS, PublishedChanges, unpublishable
+from pubcheck.postgres.replication.publication_lookup import OPERATIONS, PublishedChanges, unpublishable
 from pubcheck.postgres.replication.subscription_set import Combined, Filters, combine
 
 

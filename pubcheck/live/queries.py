@@ -6,7 +6,7 @@ trips as an empty one. All of them need no other right than to read the catalogs
 
 from __future__ import annotations
 
-from pubcheck.live.query_parts import (
+from pubcheck.live.relation_queries import (
     CHANGING_FUNCTIONS,
     COLLATIONS,
     EXTENSIONS,
@@ -17,16 +17,18 @@ from pubcheck.live.query_parts import (
     SETTINGS,
     TYPES,
     USER,
+    constraints,
     false_if_not,
+    indexes,
     join,
     object_of,
     reference,
+    relations,
     true_if,
     types_of,
     unless,
     uses,
 )
-from pubcheck.live.relation_queries import constraints, indexes, relations
 from pubcheck.postgres.versions import Major
 
 

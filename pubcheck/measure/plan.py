@@ -15,7 +15,7 @@ from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.executor import Context
-from pubcheck.postgres.replication.published_changes import Operation, PublishedChanges, published_by
+from pubcheck.postgres.replication.publication_lookup import Operation, PublishedChanges, published_by
 from pubcheck.postgres.tokens import tokens
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements

@@ -18,16 +18,15 @@ from pubcheck.lexing.splitter import Splitter
 from pubcheck.lint_files import LintedUnit, lint_files
 from pubcheck.postgres.catalog.rows import Column, Place, Publication, Relation
 from pubcheck.postgres.replication.publication_lookup import (
+    OPERATIONS,
     effective_entry,
     publications_of,
     replica_identity,
     sent_columns,
 )
-from pubcheck.postgres.replication.published_changes import OPERATIONS
 from pubcheck.postgres.tokens import identifier
 from pubcheck.report import count
-from pubcheck.server.completion import Completion, completions, consumers
-from pubcheck.server.names import Name, name_at, names_of, words_of
+from pubcheck.server.words import Completion, Name, completions, consumers, name_at, names_of, words_of
 from pubcheck.source import Source
 
 

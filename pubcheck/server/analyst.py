@@ -29,7 +29,7 @@ from pubcheck.faults import failure_text, fault_of
 from pubcheck.findings import EditEntry, Entry, Finding
 from pubcheck.lint_files import read_files
 from pubcheck.server.analysis import Analysis, HoverText, Located
-from pubcheck.server.completion import Completion
+from pubcheck.server.words import Completion
 from pubcheck.source import Source
 
 

@@ -11,10 +11,9 @@ from typing import Any, Protocol, TypeVar
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.journaled_dict import ABSENT, Heap, Journal, Multimap
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.simulate.heap import Storage
+from pubcheck.simulate.heap import Storage, TransactionIds
 from pubcheck.simulate.log import CatalogVersion, Log, Record
 from pubcheck.simulate.sequence_state import SequenceState
-from pubcheck.simulate.transactions import TransactionIds
 
 Entry = tuple[dict[Any, Any], Any, Any]
 

@@ -29,8 +29,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from pubcheck.config import Config, from_options, suggestion
-from pubcheck.discovery.repositories import OWNERS, RepositoryPlace, find_places, fixed_part
-from pubcheck.discovery.walk import readable
+from pubcheck.discovery.walk import OWNERS, RepositoryPlace, find_places, fixed_part, readable
 from pubcheck.engine.linter import Linter
 from pubcheck.spark import worker
 from pubcheck.spark.folder_input import Chunk, FolderInput
@@ -38,8 +37,7 @@ from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.paths import local_path
 from pubcheck.spark.run_tables import KEY, rows_of_table
 from pubcheck.spark.schema import FINDINGS, ddl
-from pubcheck.spark.sources import lake_name, local_lake_table
-from pubcheck.spark.table_input import FrameInput, TableColumns
+from pubcheck.spark.sources import FrameInput, TableColumns, lake_name, local_lake_table
 from pubcheck.spark.unit_discovery import Largest
 
 _LIMITS, _LARGEST = Limits(60.0, 2 << 30), Largest(32 << 20, 128 << 20)

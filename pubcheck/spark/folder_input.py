@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import label_of
-from pubcheck.discovery.repositories import (
+from pubcheck.discovery.walk import (
     Repository,
     RepositoryPlace,
     find_places,

@@ -22,11 +22,9 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pubcheck.discovery.repositories import OWNERS
-from pubcheck.discovery.walk import readable
-from pubcheck.spark.inputs import BadInput
+from pubcheck.discovery.walk import OWNERS, readable
+from pubcheck.spark.inputs import BadInput, RowsInput
 from pubcheck.spark.paths import local_path, without_trailing_separators
-from pubcheck.spark.rows_input import RowsInput
 from pubcheck.spark.storage import Storage, storage_of
 from pubcheck.spark.store import Store
 

@@ -19,10 +19,10 @@ from pubcheck.engine.linter import Linter
 from pubcheck.spark.incremental import may_carry
 from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.job import Options, audit, ruleset
+from pubcheck.spark.sources import TableInput
 from pubcheck.spark.steps import Progress, Silent
 from pubcheck.spark.store import Store
 from pubcheck.spark.summary import Summary
-from pubcheck.spark.table_input import TableInput
 
 
 class GrowingTable(TableInput):

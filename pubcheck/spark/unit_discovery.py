@@ -19,9 +19,8 @@ from pubcheck.discovery.conventions import project_above
 from pubcheck.discovery.file_facts import Traits, traits
 from pubcheck.discovery.file_types import SUFFIXES, DiscoveredUnit, File, view_of
 from pubcheck.discovery.object_names import Names, mentions, names
-from pubcheck.discovery.repositories import Owners, owners_in, read_owners
 from pubcheck.discovery.units import Identity, by_top, group_into_units, in_order, without_repeated
-from pubcheck.discovery.walk import readable
+from pubcheck.discovery.walk import Owners, owners_in, read_owners, readable
 from pubcheck.spark.costs import cost
 from pubcheck.spark.unit_row import GIVEN_TO_THE_LINTER, MemberRow, UnitRow
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from pubcheck.discovery.repositories import OWNERS
+from pubcheck.discovery.walk import OWNERS
 from pubcheck.spark.costs import SMALL
 from pubcheck.spark.lint_process import Answer, Examine, Limits, LintUnit
 from pubcheck.spark.process_client import ChildProcess

@@ -16,8 +16,8 @@ from msgspec import Struct
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 from pubcheck.rulebook import finder
+from pubcheck.simulate.database import Request, run
 from pubcheck.simulate.decoding.slot import Row
-from pubcheck.simulate.runs import Request, run
 from pubcheck.simulate.script import Step
 from pubcheck.stream import Decoder
 from pubcheck.stream.framing.frame import Frame

@@ -16,8 +16,21 @@ from pubcheck.rulebook import finder
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
 from pubcheck.verify.filters import Answer, RowFilter, all_pass, any_of, bound_checks, completed
 from pubcheck.verify.publisher import Route
-from pubcheck.verify.row_tests import ColumnTest, RowsTest, are_null, column_test, row_test, rows_test
-from pubcheck.verify.usual_changes import ONLY_KEY, WHOLE, WITH_UNCHANGED, Form, Forms, RowCondition, row_form
+from pubcheck.verify.usual_changes import (
+    ONLY_KEY,
+    WHOLE,
+    WITH_UNCHANGED,
+    ColumnTest,
+    Form,
+    Forms,
+    RowCondition,
+    RowsTest,
+    are_null,
+    column_test,
+    row_form,
+    row_test,
+    rows_test,
+)
 from pubcheck.verify.values import binary_fault, has_fixed_length, text_check, value_reader
 
 Change = Insert | Update | Delete

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.discovery.repositories import Owners, owners_in
+from pubcheck.discovery.walk import Owners, owners_in
 
 # The example of https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features, shortened.
 EXAMPLE = b"""# a comment

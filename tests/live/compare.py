@@ -13,9 +13,8 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Followed, Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.live.connect import connect
-from pubcheck.live.document import decode, encode, source_of
+from pubcheck.live.document import decode, encode, read_snapshot, source_of
 from pubcheck.live.hand_edited import check
-from pubcheck.live.read import read_snapshot
 from pubcheck.source import Source
 from tests.differential.compare import (
     ACCEPTED,

@@ -18,9 +18,8 @@ import psycopg
 from pubcheck import __version__
 from pubcheck.live import queries
 from pubcheck.live.connect import Connection, connect
-from pubcheck.live.document import encode, snapshots, source_of
+from pubcheck.live.document import encode, read_snapshot, snapshots, source_of
 from pubcheck.live.load import load
-from pubcheck.live.read import read_snapshot
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.versions import BY_NUMBER

@@ -9,10 +9,9 @@ import pytest
 
 from pubcheck import __version__
 from pubcheck.live.connect import connect
-from pubcheck.live.document import Snapshot
+from pubcheck.live.document import Snapshot, read_snapshot, with_facts
 from pubcheck.live.load import load
 from pubcheck.live.published_shares import Share, filter_share
-from pubcheck.live.read import read_snapshot, with_facts
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.executor import Context

@@ -21,8 +21,7 @@ from pubcheck import __version__
 from pubcheck.checks.running_server import statistics
 from pubcheck.cli import app
 from pubcheck.live.connect import connect
-from pubcheck.live.document import FORMAT, decode, encode
-from pubcheck.live.read import read_snapshot, with_facts
+from pubcheck.live.document import FORMAT, decode, encode, read_snapshot, with_facts
 from tests.differential.__main__ import KINDS
 from tests.live.compare import compare_live
 from tests.support.servers import PACKAGES, ROLES, Server, Servers, execute, prepare

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from pubcheck.live.connect import connect
-from pubcheck.live.read import _COLUMNS, read_facts, requested_publications
+from pubcheck.live.document import _COLUMNS, read_facts, requested_publications
 from pubcheck.live.server_facts import Reader, ServerFacts, SubscriptionTable
 from tests.support.servers import PACKAGES, Server, Servers, prepare
 

@@ -28,13 +28,11 @@ from pubcheck.stream import (
     StreamStart,
     StreamStop,
     Update,
-    arrow,
     batches,
     encode,
     whole,
 )
-from pubcheck.stream.arrow import Changes, Messages, cut_changes
-from pubcheck.stream.batches import CAPTURED, DECODED, decode_batch
+from pubcheck.stream.batches import CAPTURED, DECODED, Changes, Messages, cut_changes, decode_batch
 from pubcheck.stream.render.jsonl import kind_name
 from pubcheck.stream.timeline import CONTROL, Timeline
 from tests.messages.in_python import in_python
@@ -223,10 +221,10 @@ class Changing:
         return damaged(data, self.random, self.random.choice(others)) if self.random.random() < 0.9 else None
 
 
-@pytest.mark.parametrize("limit", [arrow._LARGEST, 300])
+@pytest.mark.parametrize("limit", [batches._LARGEST, 300])
 def test_cut_columns_are_those_of_the_decoder(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The decoder, for which no change is plain, says what is expected."""
-    monkeypatch.setattr(arrow, "_LARGEST", limit)
+    monkeypatch.setattr(batches, "_LARGEST", limit)
     cut = Counter[str]()
     for seed in range(20):
         stream = Changing(seed).stream(40)

@@ -6,7 +6,7 @@ import pytest
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.replication.initial_copy import publication_tables, subscribe_conflicts, tables_to_copy
-from pubcheck.postgres.replication.published_changes import (
+from pubcheck.postgres.replication.publication_lookup import (
     PublishedChanges,
     published_by,
     published_of,

@@ -24,8 +24,8 @@ from pubcheck.spark.inputs import EmptyInput, Input
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.publication_rows import Published
 from pubcheck.spark.schema import PUBLISHED, Column
+from pubcheck.spark.sources import TableColumns, TableInput
 from pubcheck.spark.store import NoRun
-from pubcheck.spark.table_input import TableColumns, TableInput
 from tests.spark.audits import QUICK, SMALL, TABLES, Audits, exactly
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyBefore, FaultyLinter

@@ -10,12 +10,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pubcheck.config import Config
-from pubcheck.discovery.repositories import find_repositories
+from pubcheck.discovery.walk import find_repositories
 from pubcheck.spark.folder_input import FolderInput, state_of
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.report_data import collect
+from pubcheck.spark.sources import TableColumns, TableInput
 from pubcheck.spark.store import Folders
-from pubcheck.spark.table_input import TableColumns, TableInput
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyLinter

@@ -16,7 +16,7 @@ from pubcheck.discovery.units import find_units
 from pubcheck.engine.linter import Linter
 from pubcheck.lint_files import lint_files
 from pubcheck.spark.folder_input import FolderInput
-from pubcheck.spark.table_input import TableColumns, TableInput
+from pubcheck.spark.sources import TableColumns, TableInput
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import Plant, linted
 

@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 
 from pubcheck.cli.spark import failures
 from pubcheck.config import ConfigError
-from pubcheck.discovery.repositories import find_repositories
+from pubcheck.discovery.walk import find_repositories
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.measure.plan import measurable
@@ -21,10 +21,9 @@ from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.measure import EXACT, BadData, Data, measure, read
 from pubcheck.spark.object_input import ObjectInput, list_tasks
 from pubcheck.spark.session import settings
-from pubcheck.spark.sources import load
+from pubcheck.spark.sources import TableColumns, TableInput, load
 from pubcheck.spark.storage import Storage
 from pubcheck.spark.store import NoRun, Store
-from pubcheck.spark.table_input import TableColumns, TableInput
 from pubcheck.spark.views import create_views
 from tests.spark.audits import SMALL, Audits
 from tests.spark.conftest import PUBLISHES, Plant

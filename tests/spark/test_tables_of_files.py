@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pubcheck.spark.inputs import BadInput, EmptyInput
-from pubcheck.spark.table_input import TableColumns, TableInput
+from pubcheck.spark.sources import TableColumns, TableInput
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 

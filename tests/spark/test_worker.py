@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pubcheck.discovery.repositories import find_repositories
+from pubcheck.discovery.walk import find_repositories
 from pubcheck.spark import worker
 from pubcheck.spark.costs import SMALL, cost
 from pubcheck.spark.lint_process import Limits

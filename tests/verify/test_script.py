@@ -8,7 +8,7 @@ import pytest
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate import Database
-from pubcheck.simulate.runs import Request, run
+from pubcheck.simulate.database import Request, run
 from pubcheck.simulate.script import Step, steps
 from pubcheck.source import Source
 from pubcheck.stream import Decoder, Delete, Insert, Update, encode

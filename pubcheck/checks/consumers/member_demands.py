@@ -12,8 +12,7 @@ from pubcheck.checks.context import NOT_ELSEWHERE, RuleContext, first_places, li
 from pubcheck.checks.table_names import table_name
 from pubcheck.consumers.demands import Alone, Kinds, Members, TableKind, ViaRoot
 from pubcheck.postgres.catalog.rows import Place, Relation
-from pubcheck.postgres.replication.publication_lookup import is_publishable
-from pubcheck.postgres.replication.published_changes import unpublished_members
+from pubcheck.postgres.replication.publication_lookup import is_publishable, unpublished_members
 from pubcheck.postgres.tokens import identifier
 
 _KIND_WORDS: dict[TableKind, str] = {

@@ -28,8 +28,7 @@ from pubcheck.consumers.demands import (
 )
 from pubcheck.consumers.profiles import ENDLESS
 from pubcheck.postgres.catalog.rows import Place, PublicationRel, Relation
-from pubcheck.postgres.replication.publication_lookup import replica_identity
-from pubcheck.postgres.replication.published_changes import OPERATIONS
+from pubcheck.postgres.replication.publication_lookup import OPERATIONS, replica_identity
 from pubcheck.postgres.tokens import identifier
 
 

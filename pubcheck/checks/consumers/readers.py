@@ -14,8 +14,13 @@ from pubcheck.consumers.demands import Name
 from pubcheck.consumers.options import ConsumerUse
 from pubcheck.consumers.profiles import Claim, Consumer, load
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.replication.publication_lookup import effective_entry, is_publishable
-from pubcheck.postgres.replication.published_changes import PublishedChanges, published_by, published_of
+from pubcheck.postgres.replication.publication_lookup import (
+    PublishedChanges,
+    effective_entry,
+    is_publishable,
+    published_by,
+    published_of,
+)
 
 
 class Reader(Struct, frozen=True):

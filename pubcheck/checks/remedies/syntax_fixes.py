@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from pubcheck.checks.misspelt_names import misspelt_keyword
-from pubcheck.checks.remedies.refused_statement import Token, tokens_of
-from pubcheck.checks.remedies.statement_fixes import Change, StatementFix
+from pubcheck.checks.remedies.statement_fixes import Change, StatementFix, Token, tokens_of
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.tokens import identifier
 from pubcheck.rulebook import fixer

@@ -10,8 +10,7 @@ from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_place
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Publication, Relation
-from pubcheck.postgres.replication.publication_lookup import replica_identity
-from pubcheck.postgres.replication.published_changes import published_by
+from pubcheck.postgres.replication.publication_lookup import published_by, replica_identity
 
 Problem = Literal["rows without old values", "no key", "other columns"]
 

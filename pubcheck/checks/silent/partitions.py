@@ -29,7 +29,7 @@ from pubcheck.postgres.replication.publication_lookup import (
     route,
     sent_columns,
 )
-from pubcheck.postgres.replication.published_changes import unpublishable as unpublishable_kind
+from pubcheck.postgres.replication.publication_lookup import unpublishable as unpublishable_kind
 from pubcheck.postgres.tokens import identifier
 
 

@@ -14,7 +14,7 @@ from pubcheck.postgres.replication.publication_lookup import effective_entry, is
 from pubcheck.postgres.tokens import ascii_lower, identifier, in_quotes, quote_literal
 
 if TYPE_CHECKING:
-    from pubcheck.postgres.replication.published_changes import Reason
+    from pubcheck.postgres.replication.publication_lookup import Reason
 
 _ROWS = ("insert", "update", "delete")
 _ENDS_NAME = lazy_compile(r'[\s,"]')
@@ -54,7 +54,7 @@ def _about(
 
 def _unpublished(context: RuleContext, publication: Publication) -> list[tuple[Relation, Reason]]:
     """Return the relations that a publication reaches and never publishes. Publications of all tables share them."""
-    from pubcheck.postgres.replication.published_changes import reach, unpublished_members
+    from pubcheck.postgres.replication.publication_lookup import reach, unpublished_members
 
     catalog, known = context.catalog, context.once(_unpublished_by_reach)
     key = reach(catalog, publication)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed
 from pubcheck.postgres.catalog.rows import Constraint
-from pubcheck.postgres.replication.published_changes import tables_published_by
+from pubcheck.postgres.replication.publication_lookup import tables_published_by
 from pubcheck.postgres.tokens import identifier
 
 

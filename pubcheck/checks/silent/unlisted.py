@@ -22,7 +22,7 @@ _SIBLINGS = 3
 @finds("PUB513")
 def under_leaf_names(context: RuleContext) -> Iterator[RuleFinding]:
     """Partitioned tables whose changes arrive under the names of their partitions."""
-    from pubcheck.postgres.replication.published_changes import published_by
+    from pubcheck.postgres.replication.publication_lookup import published_by
 
     catalog = context.catalog
     for publication in context.visit(catalog.publications.values()):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places
 from pubcheck.diagnostics import ServerAnswer
-from pubcheck.postgres.replication.published_changes import published_by
+from pubcheck.postgres.replication.publication_lookup import published_by
 from pubcheck.postgres.tokens import identifier
 
 _WITHOUT_SEND = {1034: "aclitem", 3644: "gtsvector"}

@@ -26,10 +26,10 @@ from pubcheck.postgres.replication.publication_lookup import (
     effective_entry,
     is_publishable,
     publications_of,
+    published_by,
     route,
     sent_columns,
 )
-from pubcheck.postgres.replication.published_changes import published_by
 from pubcheck.postgres.replication.subscription_set import Conflict, combine
 from pubcheck.postgres.tokens import identifier
 

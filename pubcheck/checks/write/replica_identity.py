@@ -79,7 +79,7 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, tuple[Refusal,
     if not any(causes):
         # Most tables: nothing is wrong with any of their publications.
         return {}
-    from pubcheck.checks.write.server_order import Line
+    from pubcheck.checks.write.identity_causes import Line
 
     line = Line(publications, causes, overwrites=catalog.major.publish_generated_columns)
     refusals_by_write = {}

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres import input
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean
-from pubcheck.postgres.analysis.columns import MissingColumn, column_reference
 from pubcheck.postgres.analysis.operators import make_op
-from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.parse_state import MissingColumn, ParseState, column_reference
 from pubcheck.postgres.errors import OUT_OF_PLACE, ServerError, Unknowable
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.oids import BIT, BOOL, INT4, INT8, NAME, NUMERIC
@@ -233,8 +232,8 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
     {
         "A_ArrayExpr": "casts:array",
         "A_Indirection": "casts:indirection",
-        "CaseExpr": "comparisons:case",
-        "CoalesceExpr": "comparisons:coalesce",
+        "CaseExpr": "operators:case",
+        "CoalesceExpr": "operators:coalesce",
         "CollateClause": "casts:collate",
         "FuncCall": "calls:call",
         "JsonArrayAgg": "json:array_aggregate",
@@ -248,8 +247,8 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
         "JsonScalarExpr": "json:scalar",
         "JsonSerializeExpr": "json:serialize",
         "MergeSupportFunc": "calls:merge_action",
-        "MinMaxExpr": "comparisons:greatest_or_least",
-        "RowExpr": "comparisons:row",
+        "MinMaxExpr": "operators:greatest_or_least",
+        "RowExpr": "operators:row",
         "SubLink": "select:sublink",
         "TypeCast": "casts:cast",
         "XmlExpr": "calls:xml_expression",
@@ -272,18 +271,18 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
 _SPECIAL: Deferred[str, Handler] = Deferred(
     _PACKAGE,
     {
-        "AEXPR_BETWEEN": "comparisons:between",
-        "AEXPR_BETWEEN_SYM": "comparisons:between",
-        "AEXPR_DISTINCT": "comparisons:distinct",
-        "AEXPR_IN": "comparisons:in_list",
-        "AEXPR_NOT_BETWEEN": "comparisons:between",
-        "AEXPR_NOT_BETWEEN_SYM": "comparisons:between",
-        "AEXPR_NOT_DISTINCT": "comparisons:distinct",
-        "AEXPR_NULLIF": "comparisons:nullif",
-        "AEXPR_OP_ALL": "comparisons:any_or_all",
-        "AEXPR_OP_ANY": "comparisons:any_or_all",
+        "AEXPR_BETWEEN": "operators:between",
+        "AEXPR_BETWEEN_SYM": "operators:between",
+        "AEXPR_DISTINCT": "operators:distinct",
+        "AEXPR_IN": "operators:in_list",
+        "AEXPR_NOT_BETWEEN": "operators:between",
+        "AEXPR_NOT_BETWEEN_SYM": "operators:between",
+        "AEXPR_NOT_DISTINCT": "operators:distinct",
+        "AEXPR_NULLIF": "operators:nullif",
+        "AEXPR_OP_ALL": "operators:any_or_all",
+        "AEXPR_OP_ANY": "operators:any_or_all",
         "row and query": "select:row_operator",
-        "rows": "comparisons:row_operator",
+        "rows": "operators:row_operator",
     },
 )
 """Handlers of A_Exprs that are not plain operators, by their kind, and of those that compare rows."""

@@ -7,9 +7,8 @@ from __future__ import annotations
 from pubcheck.postgres.analysis.analyze import column, transform
 from pubcheck.postgres.analysis.casts import type_and_typmod
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_specific_type, coerce_to_target_type
-from pubcheck.postgres.analysis.columns import MissingColumn
 from pubcheck.postgres.analysis.functions import call_function, column_of
-from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.parse_state import MissingColumn, ParseState
 from pubcheck.postgres.oids import BOOL, INT4, TEXT, XML
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names as names_of

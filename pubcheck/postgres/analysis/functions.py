@@ -5,10 +5,9 @@ from __future__ import annotations
 from pubcheck.postgres.analysis import candidates
 from pubcheck.postgres.analysis.candidates import Candidate, function_candidates, matching, select
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type
-from pubcheck.postgres.analysis.columns import relation_column
 from pubcheck.postgres.analysis.namespace_items import Nested
 from pubcheck.postgres.analysis.operators import coerce_arguments
-from pubcheck.postgres.analysis.parse_state import ParseState, expr_location
+from pubcheck.postgres.analysis.parse_state import ParseState, expr_location, relation_column
 from pubcheck.postgres.analysis.pathways import find_pathway, is_complex, resolve
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc

@@ -8,15 +8,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.postgres.analysis.columns import (
+from pubcheck.postgres.analysis.parse_state import (
     MAX_FUZZY_DISTANCE,
     MissingColumn,
+    ParseState,
     distance,
     relation_column,
     suggestion,
     whole_row,
 )
-from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.rows import Relation

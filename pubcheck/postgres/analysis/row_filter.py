@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
-from pubcheck.postgres.analysis.columns import named_columns
-from pubcheck.postgres.analysis.parse_state import ParseState, expr_location
+from pubcheck.postgres.analysis.parse_state import ParseState, expr_location, named_columns
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Column, Filter, Place, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable

@@ -395,7 +395,7 @@ def _refuse_rule_condition(session: Session, relation: Relation, condition: Node
                 raise ServerError("42702", message, location=reference.get("location"), column=name)
     if session.complete:
         # Loaded only for rules with conditions.
-        from pubcheck.postgres.ddl.query_output_types import with_types
+        from pubcheck.postgres.ddl.views import with_types
 
         with_types(session, query, reading.columns)
 

@@ -3,18 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
 from msgspec.structs import replace
 
+from pubcheck.postgres.analysis.namespace_items import Nested
+from pubcheck.postgres.analysis.namespace_items import Output as Analysed
+from pubcheck.postgres.analysis.parse_state import NOTHING
+from pubcheck.postgres.analysis.row_filter import parse_state
+from pubcheck.postgres.analysis.select import analyze_query
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TEMPORARY, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation, Shown
 from pubcheck.postgres.ddl.assumed_relations import adopt_keys, adopt_members
+from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.deletion import drop_at_commit
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.query_dependencies import read_query
-from pubcheck.postgres.ddl.query_dependencies.references import Outputs, QueryReading
+from pubcheck.postgres.ddl.query_dependencies.references import OutputColumn, Outputs, QueryReading
 from pubcheck.postgres.ddl.storage import refuse_parameters, refuse_table_storage
-from pubcheck.postgres.ddl.types import free_row_type_name
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.ddl.types import UNSEEN_COLLATION, free_row_type_name
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import find, names, walk
@@ -41,7 +50,7 @@ def create_view(session: Session, node: Node) -> None:
         rv = {**rv, "relpersistence": "t"}
     if session.complete and any(kind in _CALLING for kind, _ in walk(query)):
         # Loaded only for views that may be refused for what they call.
-        from pubcheck.postgres.ddl.query_output_types import with_types
+        from pubcheck.postgres.ddl.views import with_types
 
         with_types(session, query, reading.columns)
     aliases = names(node.get("aliases", ()))
@@ -152,7 +161,7 @@ def create_table_as(session: Session, node: Node) -> None:
     outputs = reading.columns
     if query and not (materialized and outputs is not None):
         # Loaded only where a table is made of a query.
-        from pubcheck.postgres.ddl.query_output_types import with_types
+        from pubcheck.postgres.ddl.views import with_types
 
         outputs = with_types(session, query, outputs)
     columns = _columns(outputs, aliases, "too many column names were specified", table=True)
@@ -299,3 +308,52 @@ def _depend(session: Session, row: Relation, reading: QueryReading) -> None:
         session.catalog.depend(depender, (RELATION, oid, 0), NORMAL)
     for used in reading.uses:
         session.catalog.depend(depender, used, NORMAL)
+
+
+_OF_VALUES = frozenset(("22007", "22008", "22P02", "42725", "42803", "42804", "42846", "42883", "42P20"))
+"""The errors that types and values can raise. More is known of names when the query is read."""
+
+
+@contextmanager
+def _for_values() -> Iterator[None]:
+    try:
+        yield
+    except ServerError as error:
+        if error.sqlstate not in _OF_VALUES:
+            raise Unknowable("the query") from None
+        raise
+
+
+def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
+    """Return the columns with the types from the analysis of the whole query, unchanged if they are unknown.
+
+    Raises ServerError if the server certainly refuses the query.
+    """
+    certain, analysed = False, None
+    nested = Nested(parse_state(session, NOTHING))
+    if any("SelectStmt" not in body["ctequery"] for _, body in find(query, "CommonTableExpr")):
+        return columns  # what changes data is only read here as part of a query
+    with only_certain(session) as basis, suppress(RecursionError), _for_values():
+        analysed = analyze_query(nested, query)
+        certain = basis.certain
+    if not certain or analysed is None or nested.outer:
+        return columns
+    if columns is None:
+        if any(output.type in (0, RECORD, RECORD_ARRAY) for output in analysed):
+            return None
+        return [OutputColumn(output.name, output.type, output.collation, None, output.typmod) for output in analysed]
+    if [output.name for output in analysed] != [output.name for output in columns]:
+        return columns
+    return [
+        replace(column, type=output.type, typmod=output.typmod, collation=output.collation)
+        if _adds(column, output)
+        else column
+        for column, output in zip(columns, analysed, strict=True)
+    ]
+
+
+def _adds(column: OutputColumn, output: Analysed) -> bool:
+    """Return whether analysis found more of a column than reading did: its type, or the collation of a string."""
+    if not column.type:
+        return output.type not in (RECORD, RECORD_ARRAY)
+    return column.type == output.type and column.collation == UNSEEN_COLLATION

@@ -17,9 +17,8 @@ from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner
-from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
+from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine, do, script
 from pubcheck.postgres.plpgsql.parse import Program, program
-from pubcheck.postgres.plpgsql.statement_sequence import do, script
 from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, UNKNOWN_ROWS, Failed, Rows, Scope, Value, coerce
 from pubcheck.postgres.plpgsql.variables import first_refusal
 from pubcheck.postgres.session import Session

@@ -13,8 +13,7 @@ from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.host import Inner, Raised
-from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
-from pubcheck.postgres.plpgsql.statement_sequence import do, execute_parameters, frame_variables, script
+from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine, do, execute_parameters, frame_variables, script
 from pubcheck.postgres.plpgsql.values import UNKNOWN, UNKNOWN_ROWS, Rows, Value, text
 from pubcheck.postgres.plpgsql.variable_binding import INTEGER
 from pubcheck.postgres.session.statement_context import concerns_nothing_published, wording

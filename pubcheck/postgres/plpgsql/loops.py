@@ -13,8 +13,7 @@ from pubcheck.postgres.plpgsql.control_flow import Completion, Signal, all_signa
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.execution import cursor_of
 from pubcheck.postgres.plpgsql.host import Exhausted
-from pubcheck.postgres.plpgsql.machine import Machine
-from pubcheck.postgres.plpgsql.statement_sequence import execute_parameters
+from pubcheck.postgres.plpgsql.machine import Machine, execute_parameters
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, UNKNOWN_ROWS, Rows, Value, array, coerce, text
 from pubcheck.postgres.plpgsql.variable_binding import INTEGER
 

@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter
-from pubcheck.postgres.replication.publication_lookup import ReplicaIdentity
-from pubcheck.postgres.replication.published_changes import PublishedChanges
+from pubcheck.postgres.replication.publication_lookup import PublishedChanges, ReplicaIdentity
 from pubcheck.postgres.replication.subscription_set import Combined
 
 Row = Mapping[int, object]

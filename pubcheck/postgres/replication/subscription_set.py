@@ -11,6 +11,7 @@ from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Publication, Relation
 from pubcheck.postgres.replication.publication_lookup import (
+    Operation,
     effective_entry,
     is_publishable,
     partition_columns,
@@ -18,7 +19,6 @@ from pubcheck.postgres.replication.publication_lookup import (
     route,
     sent_columns,
 )
-from pubcheck.postgres.replication.published_changes import Operation
 
 Filters = tuple[tuple[int, Filter], ...]
 """Publications with their filters, which are ORed; empty where all rows are sent."""

@@ -7,15 +7,13 @@ from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.index_keys import Exclusion
 from pubcheck.simulate.executor.row_locks import NO_KEY_UPDATE, UPDATE, keep, take
 from pubcheck.simulate.executor.row_text import failing_row, key_text
-from pubcheck.simulate.executor.tables import Table, Unique
+from pubcheck.simulate.executor.tables import Exclusion, Table, Unique
 from pubcheck.simulate.executor.toast import CHUNK, THRESHOLD, store
-from pubcheck.simulate.heap import Key, Version
+from pubcheck.simulate.heap import ABORTED, IN_PROGRESS, Key, Version
 from pubcheck.simulate.log import UNCHANGED, Record, RowChange, Tuple
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.transactions import ABORTED, IN_PROGRESS
 
 Values = dict[int, Any]
 

@@ -257,7 +257,7 @@ _BUILDERS: Deferred[str, Callable[[StatementBuilder, Expr], Step]] = Deferred(
     "pubcheck.simulate.executor", _HOMES, loaded=_OWN
 )
 _SETS: Deferred[str, Callable[[StatementBuilder, Expr], Step]] = Deferred(
-    "pubcheck.simulate.executor", {"FuncExpr": "set_functions:set_step"}
+    "pubcheck.simulate.executor", {"FuncExpr": "from_rows:set_step"}
 )
 
 

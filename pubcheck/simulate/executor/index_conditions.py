@@ -12,9 +12,8 @@ from pubcheck.postgres.catalog.rows import Index
 from pubcheck.postgres.primnodes import Expr, conjuncts, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step, is_volatile
-from pubcheck.simulate.executor.index_keys import comparison
 from pubcheck.simulate.executor.pruning import COMMUTED
-from pubcheck.simulate.executor.tables import Table
+from pubcheck.simulate.executor.tables import Table, comparison
 from pubcheck.simulate.heap import Version
 
 _EQUAL = frozenset(("int4eq", "texteq", "booleq", "int2eq", "int8eq", "uuid_eq"))

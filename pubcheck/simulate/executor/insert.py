@@ -22,7 +22,6 @@ from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.assignments import assignments
 from pubcheck.simulate.executor.changes import conflicting, excluded_by
 from pubcheck.simulate.executor.expressions import Scope, Step, assign, assigned, compile_expression
-from pubcheck.simulate.executor.index_keys import Exclusion
 from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.row_operations import (
     by_numbers_of,
@@ -34,7 +33,7 @@ from pubcheck.simulate.executor.row_operations import (
     update_row,
 )
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, condition, returning, target_item
-from pubcheck.simulate.executor.tables import Table, Unique, table_of
+from pubcheck.simulate.executor.tables import Exclusion, Table, Unique, table_of
 from pubcheck.simulate.executor.targets import refuse_write, target_relation
 from pubcheck.simulate.executor.triggers import (
     Event,

@@ -16,8 +16,7 @@ from pubcheck.postgres.executor.hashing import FUNCTIONS as HASHES
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, Step, compile_expression, converted
-from pubcheck.simulate.executor.index_keys import equal_form
-from pubcheck.simulate.executor.tables import cached
+from pubcheck.simulate.executor.tables import cached, equal_form
 from pubcheck.simulate.not_followed import NotFollowed
 
 _MASK = (1 << 64) - 1

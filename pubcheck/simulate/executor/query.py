@@ -15,7 +15,7 @@ from pubcheck.postgres.analysis.namespace_items import Item, Nested, WorkingTabl
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.aggregates import Aggregation
+from pubcheck.simulate.executor.aggregates import Aggregation, OverWindows, Windows
 from pubcheck.simulate.executor.expressions import (
     StatementBuilder,
     Step,
@@ -23,9 +23,8 @@ from pubcheck.simulate.executor.expressions import (
     is_volatile,
 )
 from pubcheck.simulate.executor.from_rows import FromClause
-from pubcheck.simulate.executor.index_keys import equal_form, key_of, row_order
 from pubcheck.simulate.executor.row_locks import RowMarks, locked_rows
-from pubcheck.simulate.executor.windows import OverWindows, Windows
+from pubcheck.simulate.executor.tables import equal_form, key_of, row_order
 from pubcheck.simulate.not_followed import NotFollowed
 
 Row = list[Any]

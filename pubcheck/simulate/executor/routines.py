@@ -20,7 +20,7 @@ from pubcheck.simulate.executor.prepared_statements import argument_value, param
 from pubcheck.simulate.executor.procedural import Block, body_of
 from pubcheck.simulate.executor.statement_scope import rows_of
 from pubcheck.simulate.executor.tables import Table
-from pubcheck.simulate.executor.trigger_firing import Transition, provide
+from pubcheck.simulate.executor.targets import Transition, provide
 from pubcheck.simulate.not_followed import NotFollowed
 
 _TYPES = {

@@ -19,12 +19,11 @@ from pubcheck.simulate.executor.partitions import no_partition, partitioning
 from pubcheck.simulate.executor.row_locks import NO_KEY_UPDATE, take
 from pubcheck.simulate.executor.row_text import failing_row
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.trigger_firing import refuse_move
+from pubcheck.simulate.executor.targets import refuse_move
 from pubcheck.simulate.executor.triggers import triggers_of
-from pubcheck.simulate.heap import Version
+from pubcheck.simulate.heap import ABORTED, IN_PROGRESS, Version
 from pubcheck.simulate.log import Record
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.transactions import ABORTED, IN_PROGRESS
 
 Values = dict[int, Any]
 

@@ -18,8 +18,8 @@ from pubcheck.simulate.executor.routines import trigger_routine
 from pubcheck.simulate.executor.settings import is_replica
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, add_sources, condition, returning, target_item
 from pubcheck.simulate.executor.tables import Table, cached, table_of
-from pubcheck.simulate.executor.targets import EVENTS
-from pubcheck.simulate.executor.trigger_firing import (
+from pubcheck.simulate.executor.targets import (
+    EVENTS,
     Firing,
     Transition,
     fires,

@@ -13,10 +13,9 @@ from pubcheck.simulate.executor.sequences import log_sequence, state_of
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import named_relation
 from pubcheck.simulate.executor.triggers import truncate_calls
-from pubcheck.simulate.heap import Storage
+from pubcheck.simulate.heap import IN_PROGRESS, Storage
 from pubcheck.simulate.log import Truncation
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.transactions import IN_PROGRESS
 
 
 def truncate(session: Backend, node: Node) -> Result:

@@ -32,8 +32,7 @@ from pubcheck.simulate.executor.statement_scope import (
     target_item,
 )
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
-from pubcheck.simulate.executor.trigger_firing import triggers_on
+from pubcheck.simulate.executor.targets import members, refuse_write, target_relation, triggers_on
 from pubcheck.simulate.executor.triggers import assigned_columns, prepare_instead, with_statement_triggers
 from pubcheck.simulate.executor.views import Target, base_target, fires_instead, instead_action, without_rows
 from pubcheck.simulate.heap import Version

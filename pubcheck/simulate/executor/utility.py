@@ -28,8 +28,7 @@ from pubcheck.simulate.executor.sequences import change_sequence, sequence_of_co
 from pubcheck.simulate.executor.settings import set_config
 from pubcheck.simulate.executor.statement_scope import rows_of
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import members
-from pubcheck.simulate.executor.trigger_firing import change_firing
+from pubcheck.simulate.executor.targets import change_firing, members
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.not_followed import NotFollowed
 

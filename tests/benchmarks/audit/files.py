@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow
 from pyspark.sql import DataFrame, SparkSession
 
-from pubcheck.spark.table_input import TableColumns
+from pubcheck.spark.sources import TableColumns
 
 COLUMNS = TableColumns("repository", "path", "content")
 ROWS = "repository STRING, path STRING, content BINARY"

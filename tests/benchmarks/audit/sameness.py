@@ -21,9 +21,9 @@ from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.job import Options
 from pubcheck.spark.object_input import ObjectInput
+from pubcheck.spark.sources import TableInput
 from pubcheck.spark.stream_audit import stream
 from pubcheck.spark.summary import Summary
-from pubcheck.spark.table_input import TableInput
 from tests.benchmarks.audit.bench import Bench
 from tests.benchmarks.audit.files import COLUMNS, rows_of
 from tests.benchmarks.measure import ROOT

@@ -19,7 +19,7 @@ import pyarrow
 from pyspark.sql import SparkSession
 
 from corpus.generate import Repository, Shape, repositories, repository
-from pubcheck.spark.table_input import FrameInput, TableInput
+from pubcheck.spark.sources import FrameInput, TableInput
 from tests.benchmarks.audit.bench import Bench, Seconds, descendants
 from tests.benchmarks.audit.files import COLUMNS, ROWS, rows_of
 

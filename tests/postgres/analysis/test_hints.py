@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubcheck.postgres.analysis.columns import distance
+from pubcheck.postgres.analysis.parse_state import distance
 
 _NAMES = st.text("abc_", max_size=8)
 
