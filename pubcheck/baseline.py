@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.config import Config, ConfigError
-from pubcheck.findings import Entry, Finding, fingerprints
+from pubcheck.findings import Entry, Finding
+from pubcheck.fingerprints import fingerprints
 from pubcheck.rulebook import ALWAYS
 
 VERSION = 1

@@ -14,7 +14,7 @@ from pubcheck.diagnostics import SEVERITIES, Severity
 from pubcheck.lazy_regex import lazy_compile
 
 if TYPE_CHECKING:
-    from pubcheck.consumers.options import ConsumerUse
+    from pubcheck.consumers.profiles import ConsumerUse
 
 
 class UnitConfig(Struct, frozen=True, kw_only=True):
@@ -389,7 +389,7 @@ def _read_units(value: object) -> tuple[UnitConfig, ...]:
 
 
 def _read_consumers(value: object, folder: str = "") -> tuple[ConsumerUse, ...]:
-    from pubcheck.consumers.options import UnknownName, WrongValue, uses_of
+    from pubcheck.consumers.profiles import UnknownName, WrongValue, uses_of
 
     try:
         return uses_of(value, folder)

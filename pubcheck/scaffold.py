@@ -32,8 +32,7 @@ from pubcheck.consumers.demands import (
     Unread,
     ViaRoot,
 )
-from pubcheck.consumers.options import ConsumerUse
-from pubcheck.consumers.profiles import Consumer, id_of, load
+from pubcheck.consumers.profiles import Consumer, ConsumerUse, id_of, load
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from pubcheck.checks.publication_history import History
-    from pubcheck.checks.write.identity_causes import Write
-    from pubcheck.checks.write.replica_identity import Refusal
-    from pubcheck.consumers.options import ConsumerUse
+    from pubcheck.checks.write.replica_identity import Refusal, Write
+    from pubcheck.consumers.profiles import ConsumerUse
     from pubcheck.live.document import Snapshot
     from pubcheck.live.server_facts import ServerFacts, Slot, Statistics
 

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from pubcheck.checks.context import RELATED
 from pubcheck.checks.grounds import Grounds
 from pubcheck.checks.messages import writes as texts
-from pubcheck.checks.write.identity_causes import Write
-from pubcheck.checks.write.replica_identity import Refusal, RefusedDml
+from pubcheck.checks.write.replica_identity import Refusal, RefusedDml, Write
 from pubcheck.checks.write.write_refusal_history import RefusedWrites
 from pubcheck.checks.write.written_dml import NAME, DmlRefusal, may_be_refused, stopped
 from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef

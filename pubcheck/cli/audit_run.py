@@ -36,7 +36,7 @@ from pubcheck.spark.summary import Lost, Summary
 from pubcheck.spark.views import NoMerge, merge_into
 
 if TYPE_CHECKING:
-    from pubcheck.report.audit_document import Audit, Change
+    from pubcheck.report.audit_html import Audit, Change
     from pubcheck.spark.inputs import InputSize
 
 
@@ -169,7 +169,7 @@ def _write(store: Store, summary: Summary, request: AuditRequest, progress: Prog
 def _write_survey(store: Store, run: str, request: AuditRequest) -> None:
     """Write the survey as a table, and as a page if DIR is a folder of this machine."""
     from pubcheck.report.audit_html import SurveyPage, render_survey
-    from pubcheck.spark.survey import survey
+    from pubcheck.spark.report_data import survey
 
     shares = survey(store, run)
     row = store.runs().where(F.col("run") == run).select("input", "pubcheck").collect()[0]

@@ -27,9 +27,8 @@ Examples:
 def command(name: str | None, format_: str, output: str | None) -> int:
     """List every consumer that pubcheck knows, or show what one demands, how this is known, and the sources. NAME can
     be a .toml file of your own, which is checked."""
-    from pubcheck.consumers.options import hint_for
     from pubcheck.consumers.page import listing, page
-    from pubcheck.consumers.profiles import is_own, load
+    from pubcheck.consumers.profiles import hint_for, is_own, load
 
     if name is not None and is_own(name):
         try:

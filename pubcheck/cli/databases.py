@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from pubcheck import __version__
 from pubcheck.cli.app import NoInput
 from pubcheck.config import ConfigError
-from pubcheck.discovery.file_facts import begins_as_json, content_of
+from pubcheck.discovery.file_inspector import begins_as_json, content_of
 from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, STDIN, UNNAMED, DiscoveredUnit, File, label_of
 from pubcheck.discovery.units import Discovery
 from pubcheck.live import document, records
 from pubcheck.live.connect import connect, display_name, is_connection
-from pubcheck.live.hand_edited import check
+from pubcheck.live.load import check
 from pubcheck.source import decode
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from pubcheck.cli.app import NoInput, completes
 from pubcheck.cli.lint_unit import ready
 from pubcheck.config import ISOLATED, OPTIONS, Config, from_options, load
-from pubcheck.discovery.file_facts import CachedFileInspector, begins_as_json, opens_json
+from pubcheck.discovery.file_inspector import CachedFileInspector, begins_as_json, opens_json
 from pubcheck.discovery.file_types import STDIN, UNNAMED, DiscoveredUnit
 from pubcheck.discovery.units import Discovery, discover_units
 from pubcheck.source import escape

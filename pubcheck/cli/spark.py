@@ -221,8 +221,8 @@ def _absolute(path: str) -> str:
 def spark_messages(table: MessageTable) -> Iterator[DataFrame]:
     """Give the messages of a table while Spark runs. Raises TableFailure."""
     from pubcheck.spark.inputs import BadInput
-    from pubcheck.spark.message_input import MessageColumns, read_messages
     from pubcheck.spark.session import release, session
+    from pubcheck.spark.sources import MessageColumns, read_messages
 
     try:
         spark = session("pubcheck", table.master, table.remote, table.conf)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pubcheck import extract
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.discovery.file_facts import content_of
+from pubcheck.discovery.file_inspector import content_of
 from pubcheck.discovery.file_types import DATABASE, LISTINGS, File, interpreter_of
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.faults import Fault, fault_of, internal_error

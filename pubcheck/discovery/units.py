@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.discovery.conventions import APPS
-from pubcheck.discovery.file_facts import CachedFileInspector
+from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, DiscoveredUnit, File, join, label_of, view_of
 from pubcheck.discovery.tools.history_root import history_of
 from pubcheck.gitignore import reason_skipped

@@ -29,15 +29,14 @@ from pubcheck.engine.assumptions import (
 )
 from pubcheck.engine.replay import WITH_FILTERS, Execution, Replay
 from pubcheck.postgres.budget import Budget
-from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
-from pubcheck.postgres.catalog.tables import MAY_NOT_RUN, Reason
+from pubcheck.postgres.catalog.tables import MAY_NOT_RUN, Reason, Routine
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.control_flow import ALREADY
-from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
+from pubcheck.postgres.plpgsql.frames import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.plpgsql.parse import check_sql, program
 from pubcheck.postgres.plpgsql.query_check import QueryChecker

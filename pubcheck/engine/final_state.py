@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.refused_dml import RefusedDmlCollector
     from pubcheck.checks.remedies.remedy import Keys, Remedy
     from pubcheck.checks.remedies.write_remedies import Remedies
-    from pubcheck.consumers.options import ConsumerUse
+    from pubcheck.consumers.profiles import ConsumerUse
 
 _CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NULL", " (publish_generated_columns = ")
 

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from pubcheck.engine.blocks import BlockRunner, compile_error, created_function, refused_body
 from pubcheck.engine.replay import Execution, Replay
-from pubcheck.postgres.catalog.routines import Routine
+from pubcheck.postgres.catalog.tables import Routine
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import TooDeep
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
-from pubcheck.postgres.plpgsql.host import Exhausted, Raised
+from pubcheck.postgres.plpgsql.frames import Exhausted, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 
 

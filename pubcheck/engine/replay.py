@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.publication_history import History
     from pubcheck.checks.refused_dml import RefusedDmlCollector
     from pubcheck.checks.write.replica_identity import Refusal
-    from pubcheck.consumers.options import ConsumerUse
+    from pubcheck.consumers.profiles import ConsumerUse
     from pubcheck.engine.final_state import ContextFindings, Outcome
     from pubcheck.lexing.items import Statement
     from pubcheck.live.document import Snapshot

@@ -18,9 +18,8 @@ from pubcheck.explain.document import (
 )
 from pubcheck.explain.table_facts import Facts, canonical_form
 from pubcheck.postgres.catalog import rows
-from pubcheck.postgres.replication.initial_copy import CopiedTable, tables_to_copy
 from pubcheck.postgres.replication.publication_lookup import OPERATIONS, PublishedChanges, unpublishable
-from pubcheck.postgres.replication.subscription_set import Combined, Filters, combine
+from pubcheck.postgres.replication.subscription_set import Combined, CopiedTable, Filters, combine, tables_to_copy
 
 
 class Copies:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from pubcheck.filter_logic import truth
 from pubcheck.filter_logic.axes import Axis, Key, Labels, axis_of
-from pubcheck.filter_logic.terms import is_strict, key_of, never_fails, never_null, variables_in
+from pubcheck.filter_logic.constraints import is_strict, key_of, never_fails, never_null, variables_in
 from pubcheck.filter_logic.truth import ERROR, FALSE, NULL, TRUE, Condition
 from pubcheck.postgres import input, oids
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID

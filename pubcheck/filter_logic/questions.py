@@ -14,10 +14,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from pubcheck.filter_logic.constraints import bounds_are_followed, columns_of, facts_of, over_columns
+from pubcheck.filter_logic.constraints import bounds_are_followed, columns_of, facts_of, over_columns, variables_in
 from pubcheck.filter_logic.division import TooLarge, rows_of, values_of
 from pubcheck.filter_logic.reading import Reader
-from pubcheck.filter_logic.terms import variables_in
 from pubcheck.filter_logic.truth import ERROR, FALSE, NOT_TRUE, NULL, TRUE, Condition
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Column, Relation

@@ -13,6 +13,15 @@ from msgspec.structs import replace
 
 from pubcheck.filter_logic import truth
 from pubcheck.filter_logic.axes import STRINGS, Axis, Key, Strings
+from pubcheck.filter_logic.constraints import (
+    is_strict,
+    key_of,
+    never_fails,
+    never_null,
+    seen_through,
+    substituted,
+    variables_in,
+)
 from pubcheck.filter_logic.division import (
     ABOVE,
     BELOW,
@@ -25,15 +34,6 @@ from pubcheck.filter_logic.division import (
     answers,
     possible_signs,
     signs,
-)
-from pubcheck.filter_logic.terms import (
-    is_strict,
-    key_of,
-    never_fails,
-    never_null,
-    seen_through,
-    substituted,
-    variables_in,
 )
 from pubcheck.filter_logic.truth import ERROR, FALSE, NULL, TRUE, Condition
 from pubcheck.postgres import oids

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import UNSET
 
 from pubcheck.diagnostics import SEVERITIES, Severity
-from pubcheck.findings import Entry, Finding, Report, encode, fingerprints
+from pubcheck.findings import Entry, Finding, Report, encode
+from pubcheck.fingerprints import fingerprints
 from pubcheck.report.statistics import by_statement, causes, headline, message, objects_of
 from pubcheck.report.text import described, summary
 from pubcheck.source import escape

@@ -11,7 +11,8 @@ from msgspec import UNSET
 
 from pubcheck import __version__
 from pubcheck.diagnostics import SEVERITIES, Certainty, Severity
-from pubcheck.findings import Entry, FixEntry, Related, Report, encode, fingerprints
+from pubcheck.findings import Entry, FixEntry, Related, Report, encode
+from pubcheck.fingerprints import fingerprints
 from pubcheck.report.text import described
 from pubcheck.rulebook import RULES, page, summary
 

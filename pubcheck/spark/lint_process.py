@@ -26,7 +26,7 @@ from pubcheck.diagnostics import SEVERITIES, Diagnostic
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.faults import Fault, fault_of
-from pubcheck.findings import fingerprints
+from pubcheck.fingerprints import fingerprints
 from pubcheck.lint_files import LintedUnit, lint_files
 from pubcheck.rulebook import selected
 from pubcheck.spark.publication_rows import WRITE_RULES, published

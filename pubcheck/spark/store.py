@@ -11,7 +11,9 @@ by a later run.
 
 Files are marked, listed and deleted through Hadoop's file systems, with the session's credentials, and in folders of
 this machine by Python: Hadoop starts a process for each file that it creates there, to set its permissions. A client of
-Spark Connect has no file systems, and does it only in folders of its own machine.
+Spark Connect has no file systems, and does it only in folders of its own machine. Small tables in folders of this
+machine are read and written without a job of Spark, which takes about a tenth of a second however little it has to do.
+Their files are as Spark's: compressed with Snappy, times as INT96.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ import os
 import shutil
 import time
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property, reduce
 from itertools import takewhile
 from pathlib import Path
@@ -29,15 +31,69 @@ from secrets import token_hex
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.utils import is_remote
 
-from pubcheck.spark.local_tables import copy_marked, read_rows, write_rows
 from pubcheck.spark.paths import exactly, hadoop_path, local_path
 from pubcheck.spark.schema import RESULTS, RUNS, arrow, ddl
 from pubcheck.spark.schema import Column as TableColumn
+
+
+def read_rows(folder: str, columns: tuple[TableColumn, ...]) -> list[dict[str, Any]]:
+    """Return the rows of a table in a folder and in the folders in it; a column that it was written without is None."""
+    rows: list[dict[str, Any]] = []
+    schema = arrow(columns)
+    for path in Path(folder).rglob("[!._]*.parquet"):
+        if any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts):  # not committed
+            continue
+        table = pq.read_table(path, partitioning=None)
+        found = {
+            field.name: table.column(field.name).cast(field.type)
+            for field in schema
+            if field.name in table.schema.names
+        }
+        rows += [dict.fromkeys(schema.names) | row for row in pa.table(found).to_pylist()]
+    return rows
+
+
+def write_rows(folder: str, columns: tuple[TableColumn, ...], values: Mapping[str, Sequence[Any]]) -> None:
+    """Write a table of one file, which appears at once."""
+    table = pa.table(dict(values), arrow(columns))
+    with _new_file(folder, table.schema) as writer:
+        writer.write_table(table)
+
+
+def copy_marked(before: str, folder: str, reasons: Collection[str]) -> bool:
+    """Write the table `units` of a folder to another one, with `carried` as ``Earlier.ended`` says; ``reasons`` are
+    those of a quarantine that lasts. Return whether it has that column."""
+    for path in sorted(Path(before).glob("[!._]*.parquet")):
+        with pq.ParquetFile(path) as units:
+            schema = units.schema_arrow
+            place = schema.get_field_index("carried")
+            if place < 0:
+                return False
+            with _new_file(folder, schema) as writer:
+                for number in range(units.num_row_groups):
+                    rows = units.read_row_group(number)
+                    lasting = pc.is_in(rows["reason"], pa.array(reasons, pa.string()))
+                    ended = pc.fill_null(pc.or_kleene(pc.equal(rows["status"], "linted"), lasting), False)
+                    writer.write_table(rows.set_column(place, schema.field(place), ended))
+    return True
+
+
+@contextmanager
+def _new_file(folder: str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Write a Parquet file of a folder. It gets its name when it is whole."""
+    os.makedirs(folder, exist_ok=True)
+    name = f"part-00000-{token_hex(16)}.snappy.parquet"
+    unfinished = os.path.join(folder, f".{name}")
+    with pq.ParquetWriter(unfinished, schema, compression="snappy", use_deprecated_int96_timestamps=True) as writer:
+        yield writer
+    os.rename(unfinished, os.path.join(folder, name))
 
 
 class Folders:

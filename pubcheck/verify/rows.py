@@ -14,7 +14,6 @@ from pubcheck.postgres.replication.publication_lookup import replica_identity
 from pubcheck.postgres.replication.subscription_set import Filters
 from pubcheck.rulebook import finder
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
-from pubcheck.verify.filters import Answer, RowFilter, all_pass, any_of, bound_checks, completed
 from pubcheck.verify.publisher import Route
 from pubcheck.verify.usual_changes import (
     ONLY_KEY,
@@ -31,7 +30,18 @@ from pubcheck.verify.usual_changes import (
     row_test,
     rows_test,
 )
-from pubcheck.verify.values import binary_fault, has_fixed_length, text_check, value_reader
+from pubcheck.verify.values import (
+    Answer,
+    RowFilter,
+    all_pass,
+    any_of,
+    binary_fault,
+    bound_checks,
+    completed,
+    has_fixed_length,
+    text_check,
+    value_reader,
+)
 
 Change = Insert | Update | Delete
 Acceptance = Callable[[Any], bool]

@@ -6,7 +6,7 @@ import pytest
 from msgspec import Struct
 
 from pubcheck.config import Config
-from pubcheck.consumers.options import use_of
+from pubcheck.consumers.profiles import use_of
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.source import Source

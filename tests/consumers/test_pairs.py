@@ -10,7 +10,7 @@ from msgspec import Struct, convert
 
 from pubcheck.config import Config
 from pubcheck.consumers.demands import Exists, Majors
-from pubcheck.consumers.options import ConsumerUse
+from pubcheck.consumers.profiles import ConsumerUse
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit

@@ -11,8 +11,7 @@ from unittest import mock
 import psycopg
 from msgspec import Struct
 
-from pubcheck.checks.write.identity_causes import WRITES
-from pubcheck.checks.write.replica_identity import is_replaced
+from pubcheck.checks.write.replica_identity import WRITES, is_replaced
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.blocks import BlockRunner
@@ -21,7 +20,7 @@ from pubcheck.engine.unit import Unit
 from pubcheck.postgres.catalog.rows import EMBEDDED
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.host import Raised
+from pubcheck.postgres.plpgsql.frames import Raised
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.replication.result_relations import members
 from pubcheck.postgres.session import Session

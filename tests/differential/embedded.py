@@ -21,7 +21,7 @@ from pubcheck.engine.unit import Unit
 from pubcheck.postgres.catalog.rows import EMBEDDED
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.host import Raised
+from pubcheck.postgres.plpgsql.frames import Raised
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.statement_context import Basis

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.discovery.file_facts import CachedFileInspector
+from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import File
 from pubcheck.discovery.read import Reading, read_unit
 from pubcheck.discovery.units import find_units, group_into_units

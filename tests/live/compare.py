@@ -14,7 +14,7 @@ from pubcheck.engine.linter import Followed, Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.live.connect import connect
 from pubcheck.live.document import decode, encode, read_snapshot, source_of
-from pubcheck.live.hand_edited import check
+from pubcheck.live.load import check
 from pubcheck.source import Source
 from tests.differential.compare import (
     ACCEPTED,

@@ -16,7 +16,7 @@ from msgspec import Struct
 from pglast.parser import ParseError
 
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.replication.initial_copy import publication_tables, subscribe_conflicts, tables_to_copy
+from pubcheck.postgres.replication.subscription_set import publication_tables, subscribe_conflicts, tables_to_copy
 from pubcheck.postgres.session import Session
 from tests.differential.compare import without_roles
 from tests.differential.scripts import DATABASE, Script

@@ -5,14 +5,19 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.replication.initial_copy import publication_tables, subscribe_conflicts, tables_to_copy
 from pubcheck.postgres.replication.publication_lookup import (
     PublishedChanges,
     published_by,
     published_of,
     unpublished_members,
 )
-from pubcheck.postgres.replication.subscription_set import Combined, combine
+from pubcheck.postgres.replication.subscription_set import (
+    Combined,
+    combine,
+    publication_tables,
+    subscribe_conflicts,
+    tables_to_copy,
+)
 from tests.postgres.ddl.support import find, fold
 from tests.support.servers import MAJORS
 

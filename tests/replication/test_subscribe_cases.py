@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pubcheck.postgres.replication.initial_copy import subscribe_conflicts, tables_to_copy
+from pubcheck.postgres.replication.subscription_set import subscribe_conflicts, tables_to_copy
 from tests.postgres.ddl.support import fold
 from tests.replication.decoding import Publisher, value
 from tests.support.cases import Case, Recorded, load

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.report.audit_document import (
+from pubcheck.report.audit_html import (
     Audit,
     Change,
     Ends,
@@ -13,8 +13,8 @@ from pubcheck.report.audit_document import (
     Repository,
     Rule,
     RuleChange,
-    Share,
     Slow,
+    Usage,
 )
 
 HOSTILE = '"><script>alert(1)</script>$x^2$\x00\x1b[31m\u202e#010101</text>日本'
@@ -58,7 +58,7 @@ def audit() -> Audit:
             800,
             500,
             2500,
-            {"row filter": Share(200, 150), "FOR ALL TABLES": Share(300, 290), "no member": Share(0, 0)},
+            {"row filter": Usage(200, 150), "FOR ALL TABLES": Usage(300, 290), "no member": Usage(0, 0)},
             {
                 "insert": {"sent": 90, "filtered": 10},
                 "update": {"sent": 50, "filtered": 5, "refused": 45},

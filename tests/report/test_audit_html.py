@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
 from pubcheck.report import audit_html
-from pubcheck.report.audit_document import Audit, RuleChange
+from pubcheck.report.audit_html import Audit, RuleChange
 from tests.report.audits import audit, nothing
 from tests.support.axe import serious_violations
 from tests.support.browser import CONTRAST

@@ -36,8 +36,8 @@ def test_every_key_with_a_text_is_raised(code: str) -> None:
     [
         ("PUB503", "postgres/ddl/publications/statements.py via-root-needed"),
         ("PUB804", "checks/silent/publication_scope.py empty"),
-        ("PUB302", "checks/write/identity_causes.py _identity_cause"),
-        ("PUB406", "checks/write/identity_causes.py _columns_cause"),
+        ("PUB302", "checks/write/replica_identity.py _identity_cause"),
+        ("PUB406", "checks/write/replica_identity.py _columns_cause"),
         ("PUB137", "engine/blocks.py BlockRunner._report_failure"),
     ],
 )

@@ -11,8 +11,7 @@ import pytest
 from pubcheck.config import Config
 from pubcheck.consumers import NAMES
 from pubcheck.consumers.demands import Unread
-from pubcheck.consumers.options import ConsumerUse
-from pubcheck.consumers.profiles import load
+from pubcheck.consumers.profiles import ConsumerUse, load
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.scaffold import Scaffold, Wishes, scaffold

@@ -18,7 +18,7 @@ from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
 from pubcheck.spark.decode_messages import decode_messages
 from pubcheck.spark.inputs import BadInput
-from pubcheck.spark.message_input import MessageColumns, read_messages
+from pubcheck.spark.sources import MessageColumns, read_messages
 from pubcheck.spark.verify_messages import Job, verify_messages
 from pubcheck.stream import Insert, encode
 from pubcheck.verify import Options

@@ -15,7 +15,7 @@ from pubcheck.cli.audit_run import summarised
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.engine.linter import Linter
 from pubcheck.report import audit_html
-from pubcheck.report.audit_document import Audit, Ends, Share
+from pubcheck.report.audit_html import Audit, Ends, Share
 from pubcheck.spark import report_data
 from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.job import Options, audit

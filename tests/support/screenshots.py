@@ -17,7 +17,7 @@ from playwright.sync_api import Browser
 
 from pubcheck.explain import render_html
 from pubcheck.report import audit_html
-from pubcheck.report.audit_document import Audit, Finding
+from pubcheck.report.audit_html import Audit, Finding
 from tests.explain.documents import document, explain
 from tests.report.audits import audit
 from tests.support.browser import browser

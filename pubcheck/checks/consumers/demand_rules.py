@@ -25,8 +25,7 @@ from pubcheck.checks.context import (
 )
 from pubcheck.checks.table_names import table_name
 from pubcheck.consumers.demands import Base, Demand, Exists, Key, ReplicaIdentity
-from pubcheck.consumers.options import ConsumerUse
-from pubcheck.consumers.profiles import Claim, Condition, Contradiction, Side, contradictions, id_of, load
+from pubcheck.consumers.profiles import Claim, Condition, ConsumerUse, Contradiction, Side, contradictions, id_of, load
 from pubcheck.diagnostics import ConsumerClaim, Operation, Severity
 from pubcheck.postgres.catalog.rows import Place, PublicationRel, Relation
 from pubcheck.postgres.tokens import identifier

@@ -11,8 +11,7 @@ from msgspec import Struct
 from pubcheck.checks.context import RuleContext, published_roots
 from pubcheck.consumers import implied_by
 from pubcheck.consumers.demands import Name
-from pubcheck.consumers.options import ConsumerUse
-from pubcheck.consumers.profiles import Claim, Consumer, load
+from pubcheck.consumers.profiles import Claim, Consumer, ConsumerUse, load
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import (
     PublishedChanges,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, order
-from pubcheck.checks.write.identity_causes import Write
+from pubcheck.checks.write.replica_identity import Write
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Constraint, Place, Relation
 

@@ -11,7 +11,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.parse_tree import find
 from pubcheck.postgres.primnodes import EXPLICIT_CAST, IMPLICIT
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.session import SYSTEM_COLUMNS
 from pubcheck.postgres.tokens import name_end
 
 if TYPE_CHECKING:

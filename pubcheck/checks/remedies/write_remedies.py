@@ -9,8 +9,7 @@ from itertools import chain
 
 from pubcheck.checks.remedies.remedy import Keys, PublishedTable, Remedy
 from pubcheck.checks.table_names import table_name
-from pubcheck.checks.write.identity_causes import COLUMN_LIST, FILTER, GENERATED
-from pubcheck.checks.write.replica_identity import Refusal
+from pubcheck.checks.write.replica_identity import COLUMN_LIST, FILTER, GENERATED, Refusal
 from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, PublicationRel, Relation
 from pubcheck.postgres.ddl.new_objects import choose_relation_name

@@ -20,7 +20,6 @@ from pubcheck.checks.context import (
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications.members import same_filter
-from pubcheck.postgres.replication.initial_copy import tables_to_copy
 from pubcheck.postgres.replication.publication_lookup import (
     Arrival,
     effective_entry,
@@ -30,6 +29,7 @@ from pubcheck.postgres.replication.publication_lookup import (
     sent_columns,
 )
 from pubcheck.postgres.replication.publication_lookup import unpublishable as unpublishable_kind
+from pubcheck.postgres.replication.subscription_set import tables_to_copy
 from pubcheck.postgres.tokens import identifier
 
 

@@ -21,7 +21,6 @@ from pubcheck.checks.context import (
 from pubcheck.checks.publication_history import PublicationEvent
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Subscription
-from pubcheck.postgres.replication.initial_copy import subscribe_conflicts
 from pubcheck.postgres.replication.publication_lookup import (
     effective_entry,
     is_publishable,
@@ -30,7 +29,7 @@ from pubcheck.postgres.replication.publication_lookup import (
     route,
     sent_columns,
 )
-from pubcheck.postgres.replication.subscription_set import Conflict, combine
+from pubcheck.postgres.replication.subscription_set import Conflict, combine, subscribe_conflicts
 from pubcheck.postgres.tokens import identifier
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.checks.write.identity_causes import CHECKS, WRITES, Cause, Write
-from pubcheck.checks.write.replica_identity import Refusal, causes_of, refusals
+from pubcheck.checks.write.replica_identity import CHECKS, WRITES, Cause, Refusal, Write, causes_of, refusals
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog.rows import (
     Index,

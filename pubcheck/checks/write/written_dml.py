@@ -15,8 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.checks.write.identity_causes import Write
-from pubcheck.checks.write.replica_identity import WRITING, Refusal, is_replaced, others_on, refusals
+from pubcheck.checks.write.replica_identity import WRITING, Refusal, Write, is_replaced, others_on, refusals
 from pubcheck.checks.write.updatable_views import shown_table, written
 from pubcheck.checks.write.write_refusal_history import RefusedWrites
 from pubcheck.postgres.catalog import Catalog

@@ -17,7 +17,7 @@ from pubcheck.engine.suppressions import may_hold_comments
 from pubcheck.source import Source
 
 if TYPE_CHECKING:
-    from pubcheck.consumers.options import ConsumerUse
+    from pubcheck.consumers.profiles import ConsumerUse
     from pubcheck.statement_index import Statements
 
 
@@ -133,7 +133,7 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Con
 
 def _consumers(start: int, end: int, written: str, offset: int) -> Iterator[ConsumerComment | Unclear]:
     """Read the consumers that a comment names."""
-    from pubcheck.consumers.options import UnknownName, WrongValue, use_of
+    from pubcheck.consumers.profiles import UnknownName, WrongValue, use_of
 
     uses = []
     for match in _CODE.finditer(written):

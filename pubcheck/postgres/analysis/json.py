@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from pubcheck.postgres.analysis.casts import type_and_typmod
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_specific_type, coerce_to_target_type
+from pubcheck.postgres.analysis.comparisons import has_columns
 from pubcheck.postgres.analysis.functions import call_function
-from pubcheck.postgres.analysis.operators import has_columns
 from pubcheck.postgres.analysis.parse_state import ParseState, expr_location
 from pubcheck.postgres.errors import NO_CAST, OUT_OF_PLACE, ServerError
 from pubcheck.postgres.oids import (

@@ -21,8 +21,7 @@ from pubcheck.postgres.oids import CID, OID, TID, XID
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find
 from pubcheck.postgres.primnodes import Expr
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, require_column
 
 if TYPE_CHECKING:
     from pubcheck.postgres.input import InputContext

@@ -17,11 +17,11 @@ from pubcheck.postgres.analysis.coerce import (
     select_common_type,
 )
 from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.comparisons import compare_rows
 from pubcheck.postgres.analysis.from_clause import from_clause, renamed
 from pubcheck.postgres.analysis.grouping import Target, check_grouping, distinct, group, limit, sort, windows
 from pubcheck.postgres.analysis.json import returning
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output, WorkingTable, item_named, outside
-from pubcheck.postgres.analysis.operators import compare_rows
 from pubcheck.postgres.analysis.parse_state import ParseState, column_var, expr_location, node_location
 from pubcheck.postgres.analysis.row_filter import DETAILS, MESSAGE
 from pubcheck.postgres.errors import Unknowable

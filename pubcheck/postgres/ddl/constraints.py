@@ -25,8 +25,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import strings, without_locations
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, require_column
 
 _KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "x"}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pubcheck.postgres import parse_tree
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.catalog.routines import Routine
+from pubcheck.postgres.catalog.tables import Routine
 from pubcheck.postgres.ddl.object_address import functions_named
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names

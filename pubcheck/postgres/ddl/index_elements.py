@@ -24,8 +24,7 @@ from pubcheck.postgres.oids import TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.primnodes import Expr, nodes
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import rename_columns
+from pubcheck.postgres.session import Session, rename_columns
 
 if TYPE_CHECKING:
     from pubcheck.postgres.analysis.parse_state import ParseState

@@ -14,8 +14,7 @@ from pubcheck.postgres.ddl.object_address import find_named
 from pubcheck.postgres.ddl.types import named_collation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, require_column
 
 
 class IndexSpec(Struct, frozen=True):

@@ -21,8 +21,7 @@ from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import refuse_unknown_columns
+from pubcheck.postgres.session import Session, refuse_unknown_columns
 
 INDEXABLE = "rmp"
 

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.new_objects import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, alterable_column, change_columns, require_column
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, alterable_column, change_columns, require_column
 
 _PLAIN = NotNull()
 _ONLY = "Do not specify the ONLY keyword."

@@ -26,8 +26,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, names
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session
 
 _LIMITS = {oids.INT2: 1 << 15, oids.INT4: 1 << 31, oids.INT8: 1 << 63}
 _NUMBER = lazy_compile(r"[+-]?[0-9]{1,40}")

@@ -21,8 +21,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BPCHAR, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, conjuncts, names
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import refuse_unknown_columns, require_column
+from pubcheck.postgres.session import Session, refuse_unknown_columns, require_column
 
 _COMPARING = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _MATCHING = frozenset(("~", "~*", "!~", "!~*", "~~", "!~~", "~~*", "!~~*"))

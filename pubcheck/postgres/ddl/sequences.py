@@ -17,8 +17,7 @@ from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT2, INT4, INT8
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import require_column
+from pubcheck.postgres.session import Session, require_column
 
 _BITS = {INT2: 15, INT4: 31, INT8: 63}
 _accepted: list[Iterable[Node]] = [()]

@@ -30,8 +30,7 @@ from pubcheck.postgres.ddl.row_constraints import shows_boolean
 from pubcheck.postgres.errors import NO_COLUMN, NOT_PUBLICATION_OWNER, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, find, names
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, require_column
 
 
 def _enter(

@@ -27,8 +27,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import find, names, walk
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, difference
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, difference
 from pubcheck.words import word_set
 
 

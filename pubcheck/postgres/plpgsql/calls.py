@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.catalog.tables import Routine
 from pubcheck.postgres.ddl.object_address import accepts, functions_named
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.ddl.settings import set_variable
@@ -15,8 +15,7 @@ from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.parse_tree import names, walk
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.evaluate import query
-from pubcheck.postgres.plpgsql.frames import Frame
-from pubcheck.postgres.plpgsql.host import Exhausted, Inner
+from pubcheck.postgres.plpgsql.frames import Exhausted, Frame, Inner
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine, do, script
 from pubcheck.postgres.plpgsql.parse import Program, program
 from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, UNKNOWN_ROWS, Failed, Rows, Scope, Value, coerce

@@ -17,8 +17,8 @@ from pubcheck.postgres.analysis.coerce import coerce_to_boolean
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.parse_state import NOTHING
 from pubcheck.postgres.analysis.row_filter import parse_state
-from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Namespace, Publication, PublicationNamespace, PublicationRel, Relation
+from pubcheck.postgres.catalog.tables import Routine
 from pubcheck.postgres.ddl.event_triggers import EventTrigger, command_tag, event_triggers, trigger_named
 from pubcheck.postgres.ddl.functions import unfollowed_call
 from pubcheck.postgres.errors import ServerError, Unknowable

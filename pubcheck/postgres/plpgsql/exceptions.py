@@ -18,7 +18,7 @@ from pubcheck.postgres.plpgsql.control_flow import (
     catches_data_errors,
     sqlstate_of,
 )
-from pubcheck.postgres.plpgsql.host import Raised
+from pubcheck.postgres.plpgsql.frames import Raised
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
 

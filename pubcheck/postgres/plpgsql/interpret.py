@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.catalog.tables import Routine
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import conjuncts, names
-from pubcheck.postgres.plpgsql import calls, exceptions, execution, loops
+from pubcheck.postgres.plpgsql import calls, exceptions, execution
 from pubcheck.postgres.plpgsql.calls import run_called_functions
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, all_signals
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, expression, query
 from pubcheck.postgres.plpgsql.exceptions import block_with_handlers
-from pubcheck.postgres.plpgsql.host import Host, Inner
+from pubcheck.postgres.plpgsql.frames import Host, Inner
 from pubcheck.postgres.plpgsql.machine import Machine, Work
 from pubcheck.postgres.plpgsql.values import UNKNOWN, UNKNOWN_ROWS, Value
 from pubcheck.postgres.source_text import Text
@@ -318,17 +318,17 @@ _WORKS: Mapping[str, Work] = {
     "PLpgSQL_stmt_close": execution.close,
     "PLpgSQL_stmt_commit": partial(transaction, commit=True),
     "PLpgSQL_stmt_dynexecute": execution.execute,
-    "PLpgSQL_stmt_dynfors": loops.for_dynamic,
+    "PLpgSQL_stmt_dynfors": execution.for_dynamic,
     "PLpgSQL_stmt_execsql": execution.plain_statement,
     "PLpgSQL_stmt_exit": exit_or_continue,
     "PLpgSQL_stmt_fetch": execution.fetch,
-    "PLpgSQL_stmt_forc": loops.for_cursor,
-    "PLpgSQL_stmt_foreach_a": loops.foreach,
-    "PLpgSQL_stmt_fori": loops.for_integers,
-    "PLpgSQL_stmt_fors": loops.for_rows,
+    "PLpgSQL_stmt_forc": execution.for_cursor,
+    "PLpgSQL_stmt_foreach_a": execution.foreach,
+    "PLpgSQL_stmt_fori": execution.for_integers,
+    "PLpgSQL_stmt_fors": execution.for_rows,
     "PLpgSQL_stmt_getdiag": exceptions.diagnostics,
     "PLpgSQL_stmt_if": branch,
-    "PLpgSQL_stmt_loop": loops.repeat,
+    "PLpgSQL_stmt_loop": execution.repeat,
     "PLpgSQL_stmt_open": execution.open_cursor,
     "PLpgSQL_stmt_perform": execution.perform,
     "PLpgSQL_stmt_raise": exceptions.raise_statement,
@@ -336,7 +336,7 @@ _WORKS: Mapping[str, Work] = {
     "PLpgSQL_stmt_return_next": return_next,
     "PLpgSQL_stmt_return_query": return_query,
     "PLpgSQL_stmt_rollback": partial(transaction, commit=False),
-    "PLpgSQL_stmt_while": loops.repeat,
+    "PLpgSQL_stmt_while": execution.repeat,
     "case_not_found": case_not_found,
 }
 

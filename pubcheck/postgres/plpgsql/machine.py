@@ -11,8 +11,8 @@ from typing import Any
 from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog import PUBLICATION
-from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.catalog.tables import Routine
 from pubcheck.postgres.ddl.other_statements import missing_target
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar import parse_with
@@ -20,8 +20,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused
 from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.plpgsql.constant_folding import words_may_fail
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, catches
-from pubcheck.postgres.plpgsql.frames import Frame
-from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Host, Inner, Raised
+from pubcheck.postgres.plpgsql.frames import ExecutionContext, Exhausted, Frame, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import program
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
 from pubcheck.postgres.plpgsql.variables import Memory

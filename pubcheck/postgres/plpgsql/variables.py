@@ -18,8 +18,7 @@ from pubcheck.postgres.plpgsql import catalogs, queries
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed, is_template
 from pubcheck.postgres.plpgsql.control_flow import GUARDED, BlockUncertainty, Completion, Signal
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, expression, query
-from pubcheck.postgres.plpgsql.frames import Frame, FrameVariables, unassigned
-from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
+from pubcheck.postgres.plpgsql.frames import Exhausted, Frame, FrameVariables, Host, Inner, Raised, unassigned
 from pubcheck.postgres.plpgsql.parse import Program, typname
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
 from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Rows, Value, coerce

@@ -242,7 +242,7 @@ _HOMES = {
     "FuncExpr": "session_functions:function_call",
     "OpExpr": "session_functions:function_call",
     "SQLValueFunction": "session_functions:value_function",
-    "SubLink": "sub_selects:sub_select",
+    "SubLink": "query:sub_select",
 }
 _OWN = {
     "Aggref": StatementBuilder.aggregate,

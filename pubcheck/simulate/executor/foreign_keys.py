@@ -12,7 +12,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor.compare import equality_of
 from pubcheck.postgres.executor.functions import Constant
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.index_conditions import IndexConditions
+from pubcheck.simulate.executor.pruning import IndexConditions
 from pubcheck.simulate.executor.row_locks import KEY_SHARE, take
 from pubcheck.simulate.executor.row_text import key_text
 from pubcheck.simulate.executor.tables import Table

@@ -19,8 +19,7 @@ from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.assignments import assignments
 from pubcheck.simulate.executor.expressions import Scope, Step, compile_expression, has_unknown_order
 from pubcheck.simulate.executor.from_rows import NULLS, FromClause
-from pubcheck.simulate.executor.index_conditions import IndexConditions
-from pubcheck.simulate.executor.pruning import Pruning
+from pubcheck.simulate.executor.pruning import IndexConditions, Pruning
 from pubcheck.simulate.executor.row_operations import by_numbers_of, delete_row, for_child, insert_row, update_row
 from pubcheck.simulate.executor.statement_scope import (
     Changes,

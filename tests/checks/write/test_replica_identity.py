@@ -17,8 +17,8 @@ import pytest
 from pubcheck import baseline
 from pubcheck.autofix import fix
 from pubcheck.checks.write import replica_identity as write
-from pubcheck.checks.write.identity_causes import Cause as IdentityCause
-from pubcheck.checks.write.identity_causes import causes_in
+from pubcheck.checks.write.replica_identity import Cause as IdentityCause
+from pubcheck.checks.write.replica_identity import causes_in
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import DiscoveredUnit, File

@@ -29,8 +29,8 @@ from pubcheck.postgres.oids import BOOL
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import (
+from pubcheck.postgres.session import (
+    Session,
     alterable_column,
     change_columns,
     having_column,

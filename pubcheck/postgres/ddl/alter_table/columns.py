@@ -26,10 +26,10 @@ from pubcheck.postgres.ddl.tables.default_types import default_type, is_simple, 
 from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import (
+from pubcheck.postgres.session import (
     DIFFERENT,
     SYSTEM_COLUMNS,
+    Session,
     alterable_column,
     change_columns,
     difference,

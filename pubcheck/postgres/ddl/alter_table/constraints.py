@@ -14,8 +14,7 @@ from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.row_constraints import refuse_failing
 from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import alterable_column
+from pubcheck.postgres.session import Session, alterable_column
 
 
 def drop(session: Session, relation: int, command: Node, recurse: bool) -> None:

@@ -22,8 +22,7 @@ from pubcheck.postgres.ddl.tables import create_table
 from pubcheck.postgres.ddl.tables.inheritance import clone_foreign_key
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import DIFFERENT, difference, put_columns
+from pubcheck.postgres.session import DIFFERENT, Session, difference, put_columns
 
 
 def _refuse_excluded(session: Session, child: Relation) -> None:

@@ -16,8 +16,7 @@ from pubcheck.postgres.ddl.replica_identity import set_replica_identity
 from pubcheck.postgres.ddl.storage import refuse_parameters, refuse_table_method, refuse_tablespace
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import alterable_column
+from pubcheck.postgres.session import Session, alterable_column
 
 
 def change_owner(session: Session, relation: int, command: Node, recurse: bool) -> None:

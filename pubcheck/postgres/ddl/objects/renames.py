@@ -48,8 +48,7 @@ from pubcheck.postgres.ddl.types import free_type_name, refuse_shell
 from pubcheck.postgres.ddl.types.create import typed_tables
 from pubcheck.postgres.errors import PUBLICATION_EXISTS, ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, put_columns, rename_columns, require_column
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, put_columns, rename_columns, require_column
 
 
 def relation_of_type(session: Session, row: Type) -> Relation | None:

@@ -34,8 +34,7 @@ from pubcheck.postgres.ddl.publications import (
 )
 from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
 from pubcheck.postgres.parse_tree import without_locations
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, require_column
 from pubcheck.postgres.tokens import column_list
 
 

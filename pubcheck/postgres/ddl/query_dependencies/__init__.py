@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.analysis.operators import MOST_ENTRIES
+from pubcheck.postgres.analysis.comparisons import MOST_ENTRIES
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, TYPE
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.query_dependencies.references import (

@@ -18,8 +18,7 @@ from pubcheck.postgres.errors import NO_COLUMN, ServerError
 from pubcheck.postgres.oids import BOOL, INT8, RECORD
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, names
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session
 from pubcheck.words import word_set, words
 
 _SEQUENCE = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))

@@ -18,8 +18,7 @@ from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.oids import INT8
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, rename_columns
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, rename_columns
 from pubcheck.postgres.versions import Major
 
 _VALUES = ("CONSTR_DEFAULT", "CONSTR_IDENTITY", "CONSTR_GENERATED")

@@ -13,8 +13,7 @@ from pubcheck.postgres.ddl.tables.default_types import is_simple, suits
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import calls_in, plain_call
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session
 
 
 def attach_sequence(session: Session, row: Relation, column: Column, definition: Node) -> None:

@@ -19,8 +19,7 @@ from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.ddl.partition_bounds import read_bound, refuse_overlap
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import DIFFERENT, difference
+from pubcheck.postgres.session import DIFFERENT, Session, difference
 
 
 def _check_parent(session: Session, parent: Relation, partition: bool, persistence: str) -> None:

@@ -19,8 +19,7 @@ from pubcheck.postgres.ddl.tables.column_definition import define_column, is_jus
 from pubcheck.postgres.ddl.tables.default_types import is_simple, without_null_default
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import LARGEST, Node, is_too_large, parse
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session
 from pubcheck.postgres.session.connection import EVENT_TRIGGERS
 from pubcheck.postgres.tokens import identifier
 

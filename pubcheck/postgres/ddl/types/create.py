@@ -37,8 +37,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import is_true, names, value_text
-from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, put_columns, require_column
+from pubcheck.postgres.session import SYSTEM_COLUMNS, Session, put_columns, require_column
 
 
 def create_base(session: Session, node: Node) -> None:
