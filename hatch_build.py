@@ -21,8 +21,8 @@ from zlib import crc32
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUNDLES = {"rules": "rules/*.md", "consumers": "pubcheck/consumers/*.toml"}
-"""The files of each bundle (see `pubcheck/bundled_texts.py`)."""
+TEXTS = ("rules/*.md", "pubcheck/consumers/*.toml")
+"""The files that `pubcheck/bundled_texts.py` reads from one."""
 FIRST_SECTION = "## What happens\n"
 """Front matter and title of a rule's page, which come before, are compiled into `pubcheck/rulebook/_index.py`."""
 DATA = ("pubcheck/postgres/builtins/extensions.json",)
@@ -45,10 +45,9 @@ class Wheel(BuildHookInterface):
         if module is not None:
             build_data["force_include"][str(module)] = f"pubcheck/stream/{module.name}"
             build_data.update(pure_python=False, infer_tag=True)
-        for name, pattern in BUNDLES.items():
-            texts = dict(bundled(path) for path in sorted(Path(self.root).glob(pattern)))
-            content = bz2.compress(json.dumps(texts, ensure_ascii=False).encode())
-            self._include(f"pubcheck/{name}.bz2", content, build_data)
+        texts = dict(bundled(path) for pattern in TEXTS for path in sorted(Path(self.root).glob(pattern)))
+        content = bz2.compress(json.dumps(texts, ensure_ascii=False).encode())
+        self._include("pubcheck/texts.bz2", content, build_data)
         for path in DATA:
             content = lzma.compress(Path(self.root, path).read_bytes(), preset=9)
             self._include(f"{path}.xz", content, build_data)
@@ -65,7 +64,7 @@ class Wheel(BuildHookInterface):
 
 
 def bundled(path: Path) -> tuple[str, str]:
-    """Return the key and the text of a file in its bundle: of a rule's page the code, and the sections."""
+    """Return the name and the text of a file of ``TEXTS``: of a rule's page the code, and the sections."""
     text = path.read_text("utf-8")
     if path.suffix == ".md":
         return path.name.partition("-")[0], text[text.index(FIRST_SECTION) :]

@@ -1,4 +1,4 @@
-"""Files that a wheel holds compressed: large data, and folders of texts, such as the rules' pages, as one file each.
+"""Files that a wheel holds compressed: large data, and the rules' pages and the files of consumers as one.
 
 `hatch_build.py` writes the compressed files. A checkout has the files themselves.
 """
@@ -14,11 +14,12 @@ from msgspec.json import decode
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
-def read_text(bundle: str, key: str, path: str) -> str:
-    """Return a text of a bundle, or of the file with ``path`` in a checkout. OSError without the file there."""
-    texts = _texts(bundle)
+def read_text(name: str, path: str) -> str:
+    """Return the page of the rule or the file of the consumer of this name; in a checkout the file with ``path``.
+    OSError without the file."""
+    texts = _texts()
     if texts is not None:
-        return texts[key]
+        return texts[name]
     with open(path, encoding="utf-8") as file:
         return file.read()
 
@@ -33,8 +34,8 @@ def read_data(path: str) -> bytes:
 
 
 @cache
-def _texts(bundle: str) -> dict[str, str] | None:
-    content = _decompressed(os.path.join(PACKAGE, f"{bundle}.bz2"), "bz2")
+def _texts() -> dict[str, str] | None:
+    content = _decompressed(os.path.join(PACKAGE, "texts.bz2"), "bz2")
     return None if content is None else decode(content, type=dict[str, str])
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.checks.consumers.keys import identity_kind, is_suitable, key_kinds, primary_key
+from pubcheck.checks.consumers.demand_rules import identity_kind, is_suitable, key_kinds, primary_key
 from pubcheck.checks.consumers.readers import matches
 from pubcheck.checks.silent.toast import can_be_toasted
 from pubcheck.config import Config

@@ -96,8 +96,6 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "silent.publication_scope": lambda context: True,
     "silent.truncate": lambda context: any(row.kind == "f" for row in context.catalog.constraints.values()),
     "silent.unlisted": lambda context: bool(context.catalog.publication_rels) or _partitions(context),
-    "subscribe.exclusions": lambda context: bool(context.catalog.exclusions) and len(context.catalog.publications) > 1,
-    "subscribe.binary": lambda context: any(row.binary for row in context.catalog.subscriptions.values()),
     "subscribe.filter_errors": _unusual_filters,
     "subscribe.subscriptions": _subscribers,
 }

@@ -23,7 +23,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.rulebook import RULES
 from pubcheck.source import escape
 from pubcheck.spark.costs import cost, tasks
-from pubcheck.spark.exports import NotAnExport, export
+from pubcheck.spark.exports import NoMerge, NotAnExport, export, merge_into
 from pubcheck.spark.inputs import BadInput, EmptyInput, Input
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.lint_process import Limits
@@ -33,7 +33,6 @@ from pubcheck.spark.session import release, session
 from pubcheck.spark.steps import Progress
 from pubcheck.spark.store import NoRun, Store
 from pubcheck.spark.summary import Lost, Summary
-from pubcheck.spark.views import NoMerge, merge_into
 
 if TYPE_CHECKING:
     from pubcheck.report.audit_html import Audit, Change
@@ -114,8 +113,8 @@ def _stream(
     spark: SparkSession, source: Input, store: Store, config: Config, request: AuditRequest, progress: Progress
 ) -> int:
     """Audit a table as it grows, with page and exports after each run, and return the last status."""
+    from pubcheck.spark.job import stream
     from pubcheck.spark.sources import TableInput
-    from pubcheck.spark.stream_audit import stream
 
     assert isinstance(source, TableInput)
     status = 0

@@ -131,7 +131,7 @@ def load(consumer: str) -> Consumer:
 
 
 def _read_file(name: str) -> str:
-    return read_text("consumers", name, os.path.join(FOLDER, f"{name}.toml"))
+    return read_text(name, os.path.join(FOLDER, f"{name}.toml"))
 
 
 @cache

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.extract.escapes import Piece
+from pubcheck.extract.concatenation import Piece
 from pubcheck.extract.frameworks import operations_of
 from pubcheck.extract.masked_text import Canvas, joined
 from pubcheck.extract.string_literals import BEFORE, LANGUAGES, Language, Literal, assigned_name, literals

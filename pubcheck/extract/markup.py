@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from pubcheck.extract.concatenation import Piece, pieces
 from pubcheck.extract.embedded_sql import MENTION, Written, assembled, begins_statement, worked_out
-from pubcheck.extract.escapes import Piece, pieces
 from pubcheck.extract.shell import sql_arguments
 from pubcheck.source import View
 

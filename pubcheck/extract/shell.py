@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pubcheck.extract.concatenation import pieces
 from pubcheck.extract.embedded_sql import MENTION, Written, assembled, begins_statement, worked_out
-from pubcheck.extract.escapes import pieces
 from pubcheck.extract.masked_text import Canvas, joined
 from pubcheck.lexing.psql import HOME
 from pubcheck.source import View

@@ -141,7 +141,7 @@ def sections(code: str) -> str:
 
     A checkout and an editable install have the pages next to the package.
     """
-    text = read_text("rules", code, os.path.join(os.path.dirname(PACKAGE), "rules", RULES[code].filename))
+    text = read_text(code, os.path.join(os.path.dirname(PACKAGE), "rules", RULES[code].filename))
     return text[text.index(_FIRST_SECTION) :]
 
 

@@ -17,5 +17,5 @@ from pubcheck.postgres.errors import ServerError as ServerError
 from pubcheck.simulate.database import Database as Database
 from pubcheck.simulate.decoding.output_plugin import OutputPlugin as OutputPlugin
 from pubcheck.simulate.decoding.slot import Slot as Slot
-from pubcheck.simulate.log import UNCHANGED as UNCHANGED
 from pubcheck.simulate.not_followed import NotFollowed as NotFollowed
+from pubcheck.simulate.server_state import UNCHANGED as UNCHANGED

@@ -15,9 +15,8 @@ from pubcheck.postgres.output import OutputContext
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.simulate.heap import Level, Snapshot, Transaction
-from pubcheck.simulate.log import Abort, Commit, Record
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.server_state import Parked, R, ServerState, park, unpark
+from pubcheck.simulate.server_state import Abort, Commit, Parked, R, Record, ServerState, park, unpark
 
 
 class Result(Struct, frozen=True):

@@ -22,8 +22,8 @@ from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newest_version
 from pubcheck.simulate.decoding.slot import PluginFactory, Reader, Row, Slot, work_mem
 from pubcheck.simulate.executor import run_statement
-from pubcheck.simulate.executor.foreign_key_actions import act
 from pubcheck.simulate.executor.foreign_keys import Action
+from pubcheck.simulate.executor.row_operations import act
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.script import Step, statements
 from pubcheck.simulate.server_state import SECOND, ServerState

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
-from pubcheck.simulate.log import Prepare
-from pubcheck.simulate.server_state import unpark
+from pubcheck.simulate.server_state import Prepare, unpark
 
 
 def prepare_transaction(session: Backend, node: Node) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.database import Database
-from pubcheck.simulate.log import Record, RowChange
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.server_state import Record, RowChange
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, v text, n int)"
 

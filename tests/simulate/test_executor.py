@@ -6,8 +6,8 @@ import pytest
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.database import Database
-from pubcheck.simulate.log import UNCHANGED, Abort, CatalogChange, Commit, RowChange, Truncation
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.server_state import UNCHANGED, Abort, CatalogChange, Commit, RowChange, Truncation
 
 
 def play(setup: str | list[str], *steps: str, major: int = 17) -> tuple[Database, list[tuple[str, str | None]]]:

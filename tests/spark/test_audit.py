@@ -21,8 +21,7 @@ from pubcheck.engine.unit import Unit
 from pubcheck.spark import costs
 from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.inputs import EmptyInput, Input
-from pubcheck.spark.lint_process import Limits
-from pubcheck.spark.publication_rows import Published
+from pubcheck.spark.lint_process import Limits, Published
 from pubcheck.spark.schema import PUBLISHED, Column
 from pubcheck.spark.sources import TableColumns, TableInput
 from pubcheck.spark.store import NoRun

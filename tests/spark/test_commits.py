@@ -15,9 +15,9 @@ import pytest
 from pyspark.errors import PySparkException
 
 from pubcheck.spark import job
+from pubcheck.spark.exports import current_findings, finding_history, findings
 from pubcheck.spark.schema import FINDINGS, RUNS, Column
 from pubcheck.spark.store import Store
-from pubcheck.spark.views import current_findings, finding_history, findings
 from tests.spark.audits import Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 

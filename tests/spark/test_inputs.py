@@ -16,9 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 from corpus.generate import Shape, repositories
 from pubcheck.spark.data_source import PubcheckDataSource, findings_of
 from pubcheck.spark.inputs import BadInput, RowsInput
-from pubcheck.spark.object_input import ObjectInput
+from pubcheck.spark.object_input import ObjectInput, s3_settings
 from pubcheck.spark.sources import TableColumns, TableInput
-from pubcheck.spark.storage import s3_settings
 from pubcheck.spark.store import Store
 from pubcheck.spark.worker import Job
 from tests.spark.audits import Audits, exactly

@@ -15,15 +15,21 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pubcheck.engine.linter import Linter
-from pubcheck.spark.exports import NotAnExport, export
+from pubcheck.spark.exports import (
+    NoMerge,
+    NotAnExport,
+    create_views,
+    current_findings,
+    export,
+    merge_into,
+    merge_statement,
+)
 from pubcheck.spark.folder_input import FolderInput
-from pubcheck.spark.job import Options, audit
+from pubcheck.spark.job import Options, audit, stream
 from pubcheck.spark.report_data import survey
 from pubcheck.spark.schema import SURVEY
 from pubcheck.spark.sources import TableColumns, TableInput
-from pubcheck.spark.stream_audit import stream
 from pubcheck.spark.summary import Summary
-from pubcheck.spark.views import NoMerge, create_views, current_findings, merge_into, merge_statement
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
 from tests.spark.test_inputs import rows_of

@@ -17,14 +17,13 @@ from pubcheck.engine.unit import Unit
 from pubcheck.measure.plan import measurable
 from pubcheck.source import Source
 from pubcheck.spark.data_source import PubcheckDataSource
+from pubcheck.spark.exports import create_views
 from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.measure import EXACT, BadData, Data, measure, read
-from pubcheck.spark.object_input import ObjectInput, list_tasks
+from pubcheck.spark.object_input import ObjectInput, Storage, list_tasks
 from pubcheck.spark.session import settings
 from pubcheck.spark.sources import TableColumns, TableInput, load
-from pubcheck.spark.storage import Storage
 from pubcheck.spark.store import NoRun, Store
-from pubcheck.spark.views import create_views
 from tests.spark.audits import SMALL, Audits
 from tests.spark.conftest import PUBLISHES, Plant
 

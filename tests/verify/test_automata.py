@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pubcheck.verify.automata import automaton_of
+from pubcheck.verify.usual_changes import automaton_of
 from pubcheck.verify.usual_texts import usual_texts
 from tests.verify.test_usual_texts import OTHERS, damaged_text, inputs_of_types
 from tests.verify.usual_in_python import accepts

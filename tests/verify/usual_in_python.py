@@ -14,8 +14,7 @@ from typing import Literal
 
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value, encode, whole
 from pubcheck.stream.framing.frame import Frame, Place
-from pubcheck.verify.automata import automaton_of
-from pubcheck.verify.usual_changes import ColumnForm, Form, Settler
+from pubcheck.verify.usual_changes import ColumnForm, Form, Settler, automaton_of
 from tests.messages.in_python import decoder_in_python
 from tests.messages.mutate import damaged
 

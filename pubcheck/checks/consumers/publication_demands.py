@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 
 from pubcheck.checks import written
-from pubcheck.checks.consumers.demand_rules import Violation, evaluates
-from pubcheck.checks.consumers.keys import identity_kind, primary_key
+from pubcheck.checks.consumers.demand_rules import Violation, evaluates, identity_kind, primary_key
 from pubcheck.checks.consumers.readers import Subject
 from pubcheck.checks.context import first_places, listed, order, quoted
 from pubcheck.checks.history.slots import slot_before

@@ -6,8 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from pubcheck.checks.consumers.demand_rules import EFFECTS, Violation, evaluates
-from pubcheck.checks.consumers.keys import IDENTITY_WORDS, KEY_WORDS, identity_kind, key_kinds, primary_key
+from pubcheck.checks.consumers.demand_rules import (
+    EFFECTS,
+    IDENTITY_WORDS,
+    KEY_WORDS,
+    Violation,
+    evaluates,
+    identity_kind,
+    key_kinds,
+    primary_key,
+)
 from pubcheck.checks.consumers.readers import Subject
 from pubcheck.checks.context import first_places, listed, quoted
 from pubcheck.checks.silent.toast import can_be_toasted

@@ -1,4 +1,5 @@
-"""Failures of a subscription: its publications conflict or are missing."""
+"""Failures of a subscription: its publications conflict or are missing, one leaves a table out that another publishes
+(EXCEPT, 19), or a column has no binary format."""
 
 from __future__ import annotations
 
@@ -20,7 +21,14 @@ from pubcheck.checks.context import (
 )
 from pubcheck.checks.publication_history import PublicationEvent
 from pubcheck.diagnostics import ServerAnswer
-from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Subscription
+from pubcheck.postgres.catalog.rows import (
+    Place,
+    Publication,
+    PublicationExclusion,
+    PublicationRel,
+    Relation,
+    Subscription,
+)
 from pubcheck.postgres.replication.publication_lookup import (
     effective_entry,
     is_publishable,
@@ -356,3 +364,81 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
             severity="warning" if read or slot is not None else "note",
             server=_missing(event.name) if stops else None,
         )
+
+
+_WITHOUT_SEND = {1034: "aclitem", 3644: "gtsvector"}
+"""Built-in arrays of types without a send function. A value of such a type itself is sent as text."""
+
+
+@finds("PUB815")
+def without_binary_format(context: RuleContext) -> Iterator[RuleFinding]:
+    """array_send asks for the send function of the elements."""
+    catalog = context.catalog
+    for subscription in context.visit(catalog.subscriptions.values()):
+        if not subscription.binary:
+            continue
+        for oid in context.publications_of_subscription(subscription):
+            publication = catalog.publications[oid]
+            for sent in published_by(catalog, oid):
+                relation = catalog.relations[sent.relation]
+                columns = [relation.columns[number - 1] for number in sent.columns]
+                bad = next((column for column in columns if column.type in _WITHOUT_SEND), None)
+                if bad is None:
+                    continue
+                element = _WITHOUT_SEND[bad.type]
+                places = [(relation.place, "the table")] if relation.place is not None else []
+                yield RuleFinding(
+                    rule="PUB815",
+                    message=f'subscription "{subscription.name}" asks for binary values, and column "{bad.name}" of '
+                    f"{context.name(relation)} has none: decoding stops at its first value",
+                    help=f"ALTER SUBSCRIPTION {identifier(subscription.name)} SET (binary = false), or leave the "
+                    "column out of the publication with a column list",
+                    place=subscription.place,
+                    certain=subscription.seen and publication.seen and relation.seen,
+                    related=first_places(places),
+                    object=context.session.qualified(relation),
+                    publications=(publication.name,),
+                    columns=(bad.name,),
+                    mentions=(subscription.name,),
+                    server=ServerAnswer("42883", f"no binary output function available for type {element}"),
+                )
+
+
+@finds("PUB512")
+def exclusion_overridden(context: RuleContext) -> Iterator[RuleFinding]:
+    """An exclusion counts for its own publication only."""
+    catalog = context.catalog
+    for exclusion in context.visit(list(catalog.publication_exclusions.values())):
+        yield from _overridden(context, exclusion)
+
+
+def _overridden(context: RuleContext, exclusion: PublicationExclusion) -> Iterator[RuleFinding]:
+    catalog = context.catalog
+    publication, relation = catalog.publications[exclusion.publication], catalog.relations[exclusion.relation]
+    publishing = {
+        row.oid: row
+        for leaf in context.leaves(relation)
+        if is_publishable(leaf)
+        for row in publications_of(catalog, leaf)
+        if row.oid != publication.oid
+    }
+    subscribed_with = context.subscribed_with(publication.oid)
+    together = [row for row in publishing.values() if row.oid in subscribed_with]
+    alone = not together and not context.is_subscribed(publication.oid)
+    others = together or [row for row in publishing.values() if alone and not context.is_subscribed(row.oid)]
+    if not others:
+        return
+    names = [row.name for row in others]
+    verb = "publishes" if len(names) == 1 else "publish"
+    yield RuleFinding(
+        rule="PUB512",
+        message=f'{context.name(relation)} reaches a subscriber of "{publication.name}" all the same if it also '
+        f"subscribes to {listed(quoted(names))}, which {verb} it",
+        help="EXCEPT counts for its own publication only: leave the table out of both, or subscribe to them separately",
+        place=exclusion.place,
+        certain=bool(together) and relation.seen and all(row.seen for row in (publication, *others)),
+        assumptions=() if together else (ONE_SUBSCRIPTION,),
+        object=context.session.qualified(relation),
+        publications=(publication.name, *names),
+        severity="warning" if together else "note",
+    )

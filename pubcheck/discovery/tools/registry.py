@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pubcheck.discovery.tools import file_names, lists, other_folders, unnumbered
+from pubcheck.discovery.tools import file_names, lists, other_folders
 from pubcheck.discovery.tools.file_tree import Convention, FileInspector, Tree, UnitCandidate
 
 _CONVENTIONS: tuple[Convention, ...] = (
@@ -26,8 +26,8 @@ _CONVENTIONS: tuple[Convention, ...] = (
     file_names.prisma_schemas,
     lists.psql,
     file_names.numbered,
-    unnumbered.dumps,
-    unnumbered.name_references,
+    other_folders.dumps,
+    other_folders.name_references,
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pubcheck.extract.escapes import pieces
+from pubcheck.extract.concatenation import pieces
 from pubcheck.extract.frameworks.operations import Place, Unreadable
 from pubcheck.extract.frameworks.tokens import Token, Value, matching, split
 from pubcheck.extract.string_literals import Literal

@@ -18,11 +18,11 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar import parse_with
 from pubcheck.postgres.parse import Node, SyntaxRefused
 from pubcheck.postgres.parse_tree import names
-from pubcheck.postgres.plpgsql.constant_folding import words_may_fail
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, catches
 from pubcheck.postgres.plpgsql.frames import ExecutionContext, Exhausted, Frame, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import program
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
+from pubcheck.postgres.plpgsql.variable_binding import words_may_fail
 from pubcheck.postgres.plpgsql.variables import Memory
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.source_text import Text, language_of

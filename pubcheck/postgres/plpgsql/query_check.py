@@ -26,10 +26,10 @@ from pubcheck.postgres.executor.functions import Constant, Step
 from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, TEXT
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import names, walk
-from pubcheck.postgres.plpgsql.constant_folding import Folder, words_may_fail
 from pubcheck.postgres.plpgsql.values import Failed
 from pubcheck.postgres.plpgsql.variable_binding import (
     FieldUnknown,
+    Folder,
     Type,
     Variables,
     shape_of,
@@ -37,6 +37,7 @@ from pubcheck.postgres.plpgsql.variable_binding import (
     variable_columns,
     variables_relation,
     with_columns,
+    words_may_fail,
 )
 from pubcheck.postgres.session import Session
 

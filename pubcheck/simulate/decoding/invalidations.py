@@ -20,7 +20,7 @@ from pubcheck.postgres.catalog.rows import (
     Relation,
 )
 from pubcheck.postgres.parse_tree import dictionaries
-from pubcheck.simulate.log import CatalogChange, Truncation
+from pubcheck.simulate.server_state import CatalogChange, Truncation
 
 
 class Invalidation(Struct, frozen=True, gc=False):

@@ -28,7 +28,7 @@ from pubcheck.postgres.session.syscache import SysCache
 from pubcheck.postgres.tokens import split_identifiers
 from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.simulate.decoding.invalidations import Invalidation
-from pubcheck.simulate.log import UNCHANGED, CatalogVersion, Tuple
+from pubcheck.simulate.server_state import UNCHANGED, CatalogVersion, Tuple
 
 
 class Values:

@@ -31,7 +31,7 @@ from pubcheck.simulate.decoding.output_plugin import (
     TruncateChange,
 )
 from pubcheck.simulate.decoding.pgoutput_options import PgoutputOptions, parse_options
-from pubcheck.simulate.log import CatalogVersion
+from pubcheck.simulate.server_state import CatalogVersion
 from pubcheck.stream import encode
 from pubcheck.stream import messages as wire
 

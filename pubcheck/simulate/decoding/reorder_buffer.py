@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.versions import Major
 from pubcheck.simulate.decoding.invalidations import Invalidation
-from pubcheck.simulate.log import LogicalMessage, RowChange, Truncation
+from pubcheck.simulate.server_state import LogicalMessage, RowChange, Truncation
 
 
 class _Positioned(Protocol):

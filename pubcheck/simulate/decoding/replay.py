@@ -20,8 +20,8 @@ from pubcheck.simulate.decoding.output_plugin import (
     TruncateChange,
 )
 from pubcheck.simulate.decoding.reorder_buffer import BufferedTransaction, Queued, ReorderBuffer
-from pubcheck.simulate.log import CatalogVersion, LogicalMessage, RowChange, Truncation
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.server_state import CatalogVersion, LogicalMessage, RowChange, Truncation
 
 _STREAMING = ("stream_start", "stream_stop", "stream_abort", "stream_commit", "stream_change", "stream_message")
 _TWO_PHASE = ("begin_prepare", "prepare", "commit_prepared", "rollback_prepared", "stream_prepare", "filter_prepare")

@@ -16,7 +16,8 @@ from pubcheck.simulate.decoding.invalidations import (
 from pubcheck.simulate.decoding.output_plugin import DecodingContext, OutputPlugin, Values
 from pubcheck.simulate.decoding.reorder_buffer import BufferedTransaction, Memory, ReorderBuffer
 from pubcheck.simulate.decoding.replay import Callbacks, Replay
-from pubcheck.simulate.log import (
+from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.server_state import (
     Abort,
     CatalogChange,
     Commit,
@@ -29,7 +30,6 @@ from pubcheck.simulate.log import (
     TransactionEnd,
     Truncation,
 )
-from pubcheck.simulate.not_followed import NotFollowed
 
 
 class Decoder:

@@ -19,7 +19,7 @@ from pubcheck.simulate.decoding.output_plugin import (
     Transaction,
     TruncateChange,
 )
-from pubcheck.simulate.log import Tuple
+from pubcheck.simulate.server_state import Tuple
 from pubcheck.stream.lsn import format_time
 
 _BARE = frozenset((oids.INT2, oids.INT4, oids.INT8, oids.OID, oids.FLOAT4, oids.FLOAT8, oids.NUMERIC))

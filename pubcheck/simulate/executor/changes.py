@@ -12,8 +12,8 @@ from pubcheck.simulate.executor.row_text import failing_row, key_text
 from pubcheck.simulate.executor.tables import Exclusion, Table, Unique
 from pubcheck.simulate.executor.toast import CHUNK, THRESHOLD, store
 from pubcheck.simulate.heap import ABORTED, IN_PROGRESS, Key, Version
-from pubcheck.simulate.log import UNCHANGED, Record, RowChange, Tuple
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.server_state import UNCHANGED, Record, RowChange, Tuple
 
 Values = dict[int, Any]
 

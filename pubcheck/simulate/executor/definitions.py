@@ -30,8 +30,8 @@ from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import members, named_relation
 from pubcheck.simulate.executor.triggers import truncate_calls
 from pubcheck.simulate.heap import IN_PROGRESS, Storage, Version
-from pubcheck.simulate.log import CatalogChange, CatalogVersion, Truncation, entries_since
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.server_state import CatalogChange, CatalogVersion, Truncation, entries_since
 
 
 def apply_definition(session: Backend, name: str, node: Node) -> None:

@@ -10,8 +10,8 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.heap import ABORTED, IN_PROGRESS, Version
-from pubcheck.simulate.log import Record
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.server_state import Record
 
 KEY_SHARE, SHARE, NO_KEY_UPDATE, UPDATE = range(4)
 """The strengths of locks. Two of different transactions exclude each other if their sum is 3 or more."""

@@ -8,9 +8,9 @@ from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.log import Record
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.sequence_state import SequenceState, option_number
+from pubcheck.simulate.server_state import Record
 
 _LOGGED_AHEAD = 32
 """SEQ_LOG_VALS: values after the one that is logged which need no record."""

@@ -21,8 +21,8 @@ from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, StatementBuilder, Step
 from pubcheck.simulate.executor.routines import routine_step
 from pubcheck.simulate.executor.sequences import current_value, last_value, next_value, set_value
-from pubcheck.simulate.log import LogicalMessage, OriginChange
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.server_state import LogicalMessage, OriginChange
 
 
 def _named(session: Backend, name: str) -> int | None:

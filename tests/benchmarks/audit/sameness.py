@@ -19,10 +19,9 @@ from pubcheck.engine.linter import Linter
 from pubcheck.lint_files import lint_files
 from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.inputs import Input
-from pubcheck.spark.job import Options
+from pubcheck.spark.job import Options, stream
 from pubcheck.spark.object_input import ObjectInput
 from pubcheck.spark.sources import TableInput
-from pubcheck.spark.stream_audit import stream
 from pubcheck.spark.summary import Summary
 from tests.benchmarks.audit.bench import Bench
 from tests.benchmarks.audit.files import COLUMNS, rows_of

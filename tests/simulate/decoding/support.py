@@ -7,7 +7,7 @@ from typing import Any
 
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.output_plugin import CALLBACKS, OutputPlugin
-from pubcheck.simulate.log import Abort, Commit, LogicalMessage, Prepare, RowChange, Truncation, Tuple
+from pubcheck.simulate.server_state import Abort, Commit, LogicalMessage, Prepare, RowChange, Truncation, Tuple
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 

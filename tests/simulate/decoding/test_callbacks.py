@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.simulate.log import Record
+from pubcheck.simulate.server_state import Record
 from tests.simulate.decoding.support import HandWritten, noting
 
 GOLDEN = Path(__file__).with_name("callbacks.txt")
