@@ -4,7 +4,7 @@
 ``variables`` say what the server's compiler refuses, and where. ``interpret`` runs the body: a ``machine`` with its
 ``variables`` and its ``uncertainty`` is passed to the functions of ``control``, ``exceptions``, ``assignment``,
 ``execution`` and ``calls``. ``evaluate``, ``functions`` and ``queries`` evaluate conditions over the ``catalogs``.
-``query_check``, with ``variable_binding`` and ``constant_folding``, and ``command_failures`` say what fails or may
-fail. Only ``routines``, which keeps the bodies of functions, is loaded before a unit has a DO block or calls a function
-that may change something.
+``query_check``, with ``variable_binding``, and ``command_failures`` say what fails or may fail. Only ``routines``,
+which keeps the bodies of functions, is loaded before a unit has a DO block or calls a function that may change
+something.
 """
