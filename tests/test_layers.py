@@ -117,3 +117,14 @@ def test_the_page_names_files_that_exist() -> None:
     tops = (ROOT / top for top in ("pubcheck", "tests", "corpus"))
     paths = "".join(f"{path.as_posix()}{'/' * path.is_dir()}\n" for top in tops for path in top.rglob("*"))
     assert {name for name in named if f"/{name}" not in paths} == {"pyproject.toml"}
+
+
+@pytest.mark.parametrize("package", [name for name, path in FILES.items() if path.name == "__init__.py"])
+def test_the_overview_of_a_package_names_what_it_has(package: str) -> None:
+    path = FILES[package]
+    source = path.read_text(encoding="utf-8")
+    named = re.findall(r"``([a-z_]+)``", ast.get_docstring(ast.parse(source)) or "")
+    modules = {name.rpartition(".")[2] for name in FILES if name.startswith(f"{package}.")}
+    assert {
+        name for name in named if name not in modules and not re.search(rf"\b(?:def|import) .*\b{name}\b", source)
+    } == set()

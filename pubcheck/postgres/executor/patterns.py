@@ -1,6 +1,7 @@
 """LIKE, SIMILAR TO and regular expressions (like.c, like_match.c, regexp.c, regex/).
 
-Single characters are matched by Python's regular expressions, where these mean the same; the rest is ``matching``.
+Single characters are matched by Python's regular expressions, where these mean the same; the rest is
+``linear_matching``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Logical decoding: the log is read as a server's slot reads it, and an output plugin is called.
 
 ``slot`` takes records apart and is the user's view, ``reorder_buffer`` puts changes into transactions, and
-``callbacks`` calls the plugin as logical.c does.
+``replay`` calls the plugin as logical.c does.
 """
