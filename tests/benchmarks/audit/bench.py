@@ -108,6 +108,11 @@ class Bench:
         """A tenth of the repositories, all of which hold publications: of others the audit lints nothing."""
         return self.corpus("loud", max(1, self.options.repositories // 10), Shape(quiet=0))
 
+    @property
+    def quarter(self) -> str:
+        """The first quarter of those."""
+        return self.corpus("loud", max(1, self.options.repositories // 40), Shape(quiet=0))
+
     def corpus(self, name: str, number: int, shape: Shape = Shape()) -> str:
         return self.written(f"{name}-{number}", repositories(self.options.seed, number, shape))
 
