@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pubcheck.checks.consumers.demand_rules import identity_kind, is_suitable, key_kinds, primary_key
 from pubcheck.checks.consumers.readers import matches
-from pubcheck.checks.silent.toast import can_be_toasted
+from pubcheck.checks.tables import can_be_toasted
 from pubcheck.config import Config
 from pubcheck.consumers.demands import (
     Base,

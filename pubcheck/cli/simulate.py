@@ -244,7 +244,7 @@ def _rendered(run: Run, format_: str) -> Iterator[str]:
             yield f"{format_lsn(lsn):<11} {xid:<7} {shown}\n"
         return
     from pubcheck.postgres.session import type_namer
-    from pubcheck.stream.framing.frame import Frame, Place
+    from pubcheck.stream.framing.rows import Frame, Place
     from pubcheck.stream.render import RENDERERS
     from pubcheck.stream.render.events import Events
 

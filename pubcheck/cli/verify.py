@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pubcheck.discovery.read import Reading
     from pubcheck.findings import Finding
     from pubcheck.lint_files import LintedUnit
-    from pubcheck.stream.framing.frame import Frame
+    from pubcheck.stream.framing.rows import Frame
     from pubcheck.verify import Checks, Options, Publisher
     from pubcheck.verify.against_script import Simulation
 
@@ -228,7 +228,7 @@ class _Run:
     def read(self, path: str, framing: str | None) -> str | None:
         """Check the messages of a capture. Return why it cannot be read, or not to its end."""
         from pubcheck.stream.framing import read
-        from pubcheck.stream.framing.frame import FramingError
+        from pubcheck.stream.framing.rows import FramingError
 
         label = "<stdin>" if path == STDIN else path
         source = sys.stdin.buffer if path == STDIN else path

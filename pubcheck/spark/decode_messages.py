@@ -16,8 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from pubcheck.stream.batches import CAPTURED, DECODED, decode_batch
-from pubcheck.stream.decode import Streaming
-from pubcheck.stream.timeline import CONTROL, Timeline
+from pubcheck.stream.decode import CONTROL, Streaming, Timeline
 
 
 def decode_messages(messages: DataFrame, streaming: Streaming | None = None) -> DataFrame:

@@ -19,7 +19,7 @@ from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.rulebook import RULES
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.stream.lsn import format_lsn, lsn_or_none
 from pubcheck.verify import Options, Publisher, State, StreamFinding, Verifier
 from pubcheck.verify.report import headline

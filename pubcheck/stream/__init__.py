@@ -17,9 +17,9 @@ from pubcheck.stream.fields import Field as Field
 from pubcheck.stream.fields import fields as fields
 from pubcheck.stream.framing import FRAMINGS as FRAMINGS
 from pubcheck.stream.framing import read as read
-from pubcheck.stream.framing.frame import Frame as Frame
-from pubcheck.stream.framing.frame import FramingError as FramingError
-from pubcheck.stream.framing.frame import Place as Place
+from pubcheck.stream.framing.rows import Frame as Frame
+from pubcheck.stream.framing.rows import FramingError as FramingError
+from pubcheck.stream.framing.rows import Place as Place
 from pubcheck.stream.lsn import format_lsn as format_lsn
 from pubcheck.stream.lsn import format_time as format_time
 from pubcheck.stream.lsn import parse_lsn as parse_lsn

@@ -1,6 +1,6 @@
 from typing import Any
 
-from pubcheck.stream.framing.frame import Frame
+from pubcheck.stream.framing.rows import Frame
 from pubcheck.stream.messages import AnyMessage
 
 SOURCE_CHECKSUM: int

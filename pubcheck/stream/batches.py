@@ -18,9 +18,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from pubcheck.stream import whole
-from pubcheck.stream.decode import Decoder, Streaming
+from pubcheck.stream.decode import Decoder, Streaming, Timeline
 from pubcheck.stream.encode import encode
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.stream.lsn import lsn_or_none
 from pubcheck.stream.messages import (
     UNCHANGED_TOAST,
@@ -40,7 +40,6 @@ from pubcheck.stream.messages import (
 )
 from pubcheck.stream.render.events import Event, Events
 from pubcheck.stream.render.jsonl import kind_name, render
-from pubcheck.stream.timeline import Timeline
 
 Integers: TypeAlias = NDArray[np.int64]
 Letters: TypeAlias = NDArray[np.uint8]

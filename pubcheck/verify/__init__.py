@@ -15,7 +15,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.source import Source
-from pubcheck.stream.framing.frame import Frame
+from pubcheck.stream.framing.rows import Frame
 from pubcheck.verify.options import Options as Options
 from pubcheck.verify.publisher import Publisher as Publisher
 from pubcheck.verify.publisher import State as State

@@ -27,7 +27,7 @@ from pubcheck.simulate.decoding.slot import Row
 from pubcheck.simulate.script import Step
 from pubcheck.stream import Decoder
 from pubcheck.stream import messages as wire
-from pubcheck.stream.framing.frame import Frame
+from pubcheck.stream.framing.rows import Frame
 from pubcheck.verify.publisher import FIRST_DESCRIBED_TYPE, Publisher, State
 from pubcheck.verify.relations import shown
 from pubcheck.verify.rows import Change

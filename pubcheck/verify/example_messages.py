@@ -12,7 +12,7 @@ from pubcheck.postgres.replication.publication_lookup import ReplicaIdentity, re
 from pubcheck.postgres.session import Session, type_namer
 from pubcheck.stream import AnyMessage, Column, Delete, Insert, Relation, Truncate, Type, Update, encode
 from pubcheck.stream import Row as StreamRow
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.stream.render.events import Events
 from pubcheck.stream.render.text import render
 from pubcheck.verify.publisher import FIRST_DESCRIBED_TYPE, Publisher, Route, State

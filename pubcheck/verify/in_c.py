@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from pubcheck.stream.framing.frame import Frame
+from pubcheck.stream.framing.rows import Frame
 from pubcheck.verify.protocol import Order
 from pubcheck.verify.usual_changes import Settler
 

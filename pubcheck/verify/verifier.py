@@ -15,7 +15,7 @@ from pubcheck.postgres.replication.subscription_set import combine
 from pubcheck.rulebook import finder
 from pubcheck.stream import Decoder, whole
 from pubcheck.stream import messages as wire
-from pubcheck.stream.framing.frame import Frame, FramingError
+from pubcheck.stream.framing.rows import Frame, FramingError
 from pubcheck.verify.in_c import InC
 from pubcheck.verify.options import Options
 from pubcheck.verify.protocol import Order

@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from pubcheck.stream import Begin, Commit, Decoder, Delete, Insert, Relation, Update, encode
 from pubcheck.stream.batches import CAPTURED, decode_batch
+from pubcheck.stream.decode import Timeline
 from pubcheck.stream.messages import Column
-from pubcheck.stream.timeline import Timeline
 from tests.messages.in_python import decoder_in_python
 from tests.support.recorded_streams import FOLDER, recordings_in
 

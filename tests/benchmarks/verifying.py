@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from pubcheck.stream import AnyMessage, Begin, Column, Commit, Decoder, Delete, Insert, Relation, Update, encode
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.verify import Publisher, Verifier, publisher_of, verify
 from tests.benchmarks.row import Row
 from tests.messages.in_python import decoder_in_python

@@ -33,8 +33,8 @@ from pubcheck.stream import (
     whole,
 )
 from pubcheck.stream.batches import CAPTURED, DECODED, Changes, Messages, cut_changes, decode_batch
+from pubcheck.stream.decode import CONTROL, Timeline
 from pubcheck.stream.render.jsonl import kind_name
-from pubcheck.stream.timeline import CONTROL, Timeline
 from tests.messages.in_python import in_python
 from tests.messages.mutate import damaged
 from tests.support.recorded_streams import FOLDER, messages

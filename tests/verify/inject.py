@@ -40,7 +40,7 @@ from pubcheck.stream import (
     Update,
     encode,
 )
-from pubcheck.stream.framing.frame import Frame
+from pubcheck.stream.framing.rows import Frame
 from pubcheck.verify import Verifier
 from pubcheck.verify.against_script import Simulation, simulate, verify_script
 from pubcheck.verify.publisher import Route

@@ -13,7 +13,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.postgres.tokens import split_identifiers
 from pubcheck.stream import parse_lsn
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.verify import Options, Publisher, State
 from tests.support.recorded_streams import Capture, Recording, recordings_in
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pubcheck.stream import UNCHANGED_TOAST, AnyMessage, Column, Delete, Insert, Relation, Update, encode, whole
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.verify import Options, Publisher, Verifier, publisher_of, verifier
 from pubcheck.verify.in_c import InC
 from pubcheck.verify.usual_changes import ColumnForm, Settler

@@ -12,7 +12,7 @@ from pubcheck.simulate.database import Request, run
 from pubcheck.simulate.script import Step, steps
 from pubcheck.source import Source
 from pubcheck.stream import Decoder, Delete, Insert, Update, encode
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.verify import Options, StreamFinding, Verifier
 from pubcheck.verify.against_script import Simulation, simulate, verify_script
 

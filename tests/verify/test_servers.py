@@ -9,7 +9,7 @@ import pytest
 from pubcheck.simulate.script import steps
 from pubcheck.source import Source
 from pubcheck.stream import parse_lsn
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.verify import Options, Verifier, publisher_of, verify
 from pubcheck.verify.against_script import simulate, verify_script
 from tests.support.servers import MAJORS, Servers

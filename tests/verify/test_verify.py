@@ -31,7 +31,7 @@ from pubcheck.stream import (
     Update,
     encode,
 )
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.verify import Options, StreamFinding, Verifier, publisher_of, verify
 
 SCHEMA = """

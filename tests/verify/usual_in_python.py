@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value, encode, whole
-from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.framing.rows import Frame, Place
 from pubcheck.verify.usual_changes import ColumnForm, Form, Settler, automaton_of
 from tests.messages.in_python import decoder_in_python
 from tests.messages.mutate import damaged

@@ -22,7 +22,7 @@ from pubcheck.checks.context import (
     order,
     quoted,
 )
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.consumers.demands import Base, Demand, Exists, IdentityKind, Key, KeyKind, ReplicaIdentity
 from pubcheck.consumers.profiles import Claim, Condition, ConsumerUse, Contradiction, Side, contradictions, id_of, load
 from pubcheck.diagnostics import ConsumerClaim, Operation, Severity

@@ -9,7 +9,7 @@ from pubcheck.checks.consumers.demand_rules import Violation, evaluates
 from pubcheck.checks.consumers.readers import Subject, matches
 from pubcheck.checks.consumers.table_demands import related
 from pubcheck.checks.context import NOT_ELSEWHERE, RuleContext, first_places, listed
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.consumers.demands import Alone, Kinds, Members, TableKind, ViaRoot
 from pubcheck.postgres.catalog.rows import Place, Relation
 from pubcheck.postgres.replication.publication_lookup import is_publishable, unpublished_members

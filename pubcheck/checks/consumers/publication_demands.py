@@ -12,7 +12,7 @@ from pubcheck.checks.consumers.demand_rules import Violation, evaluates, identit
 from pubcheck.checks.consumers.readers import Subject
 from pubcheck.checks.context import first_places, listed, order, quoted
 from pubcheck.checks.history.slots import slot_before
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.consumers.demands import (
     ColumnList,
     Majors,

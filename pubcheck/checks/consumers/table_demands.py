@@ -18,8 +18,7 @@ from pubcheck.checks.consumers.demand_rules import (
 )
 from pubcheck.checks.consumers.readers import Subject
 from pubcheck.checks.context import first_places, listed, quoted
-from pubcheck.checks.silent.toast import can_be_toasted
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import can_be_toasted, table_name
 from pubcheck.consumers.demands import (
     GeneratedColumns,
     IdentityKind,

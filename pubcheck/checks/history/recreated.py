@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, finds, first_places, listed, order
 from pubcheck.checks.event_log import FormerPublication
 from pubcheck.checks.misspelt_names import suggestions
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route

@@ -10,7 +10,7 @@ from typing import Any
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, order, quoted
 from pubcheck.checks.publication_history import Added, EndedMembership, out, still_out
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route

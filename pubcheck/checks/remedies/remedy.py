@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.postgres.catalog.rows import Publication, PublicationRel
 from pubcheck.postgres.replication.publication_lookup import (
     identity_check_entry,

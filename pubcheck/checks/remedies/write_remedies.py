@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from pubcheck.checks.remedies.remedy import Keys, PublishedTable, Remedy
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.checks.write.replica_identity import COLUMN_LIST, FILTER, GENERATED, Refusal
 from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, PublicationRel, Relation

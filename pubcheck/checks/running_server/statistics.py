@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.checks.running_server import about, finds_by_statistics
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.live.published_shares import Shares
 from pubcheck.live.server_facts import Statistics, TableStatistics
 from pubcheck.postgres.catalog.rows import Relation

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import Filtered, RuleContext, RuleFinding, finds
 from pubcheck.checks.silent.filters import analysed, once_a_place
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.filter_logic.questions import Coverage, NoRow, TableFilters
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.primnodes import Expr

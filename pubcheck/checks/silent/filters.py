@@ -16,8 +16,7 @@ from pubcheck.checks.context import (
     quoted,
 )
 from pubcheck.checks.silent.three_valued_logic import NULL, TRUE, possible
-from pubcheck.checks.silent.toast import can_be_toasted
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import can_be_toasted, table_name
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, Relation
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.publication_lookup import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Publication, Relation
 from pubcheck.postgres.replication.publication_lookup import published_by, replica_identity

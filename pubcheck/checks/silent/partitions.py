@@ -17,7 +17,7 @@ from pubcheck.checks.context import (
     published_roots,
     quoted,
 )
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications.members import same_filter
 from pubcheck.postgres.replication.publication_lookup import (

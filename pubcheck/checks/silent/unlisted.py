@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, published_roots, quoted
-from pubcheck.checks.table_names import table_name
+from pubcheck.checks.tables import table_name
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.rows import PublicationRel
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of

@@ -15,9 +15,14 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pubcheck.stream.decode import Decoder, Streaming
 from pubcheck.stream.fields import shown
-from pubcheck.stream.framing.frame import HEADER, Frame, FramingError, Place, Reader, Report, unwrapped
 from pubcheck.stream.framing.rows import (
     DIALECTS,
+    HEADER,
+    Frame,
+    FramingError,
+    Place,
+    Reader,
+    Report,
     bytes_of,
     cells_of,
     is_expanded,
@@ -27,6 +32,7 @@ from pubcheck.stream.framing.rows import (
     read_jsonl,
     read_parquet,
     read_rows,
+    unwrapped,
 )
 from pubcheck.stream.messages import Malformed
 

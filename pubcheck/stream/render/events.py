@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from pubcheck.stream import messages as wire
 from pubcheck.stream.decode import Decoder, Streaming
-from pubcheck.stream.framing.frame import Frame
+from pubcheck.stream.framing.rows import Frame
 from pubcheck.stream.lsn import format_time
 
 Matcher: TypeAlias = Callable[[wire.Insert | wire.Update | wire.Delete], wire.Relation | None]

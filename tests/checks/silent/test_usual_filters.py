@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.checks.registry import load
-from pubcheck.checks.silent.usual_filters import is_usual
+from pubcheck.checks.registry import is_usual, load
 from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit

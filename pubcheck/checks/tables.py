@@ -1,14 +1,32 @@
-"""Find the columns whose values can be stored out of line: an UPDATE that does not change them does not log them."""
+"""What several rules need to know of a table: its name in the SQL that a finding suggests, and the columns whose values
+can be stored out of line: an UPDATE that does not change them does not log them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pubcheck.postgres.catalog.rows import Column
+from pubcheck.postgres.catalog import PUBLIC
+from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.oids import BIT, BPCHAR, BYTEA, JSON, JSONB, TEXT, VARBIT, VARCHAR, XML
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.connection import DEFAULT_PATH
+from pubcheck.postgres.tokens import identifier
 
 if TYPE_CHECKING:
     from pubcheck.postgres.session.syscache import SysCache
+
+
+def table_name(session: Session, relation: Relation) -> str:
+    """A relation as SQL that a person runs must write it: found by whoever runs it, with the files' search_path or not.
+
+    Without the schema where that is public, unless the files set another search_path or pg_catalog may have the name.
+    """
+    name = identifier(relation.name)
+    plain = relation.namespace == PUBLIC and not relation.name.startswith("pg_")
+    if plain and session.setting("search_path") == DEFAULT_PATH:
+        return name
+    return f"{identifier(session.catalog.namespaces[relation.namespace].name)}.{name}"
+
 
 _THRESHOLD = 2032
 """TOAST_TUPLE_THRESHOLD for pages of 8 kB: what is shorter stays in the row, unless the rest of it is long too."""
