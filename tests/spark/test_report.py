@@ -15,7 +15,7 @@ from pubcheck.cli.audit_run import summarised
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.engine.linter import Linter
 from pubcheck.report import audit_html
-from pubcheck.report.audit_html import Audit, Ends, Share
+from pubcheck.report.audit_html import Audit, Ends, Usage
 from pubcheck.spark import report_data
 from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.job import Options, audit
@@ -96,15 +96,15 @@ def test_features_are_counted_by_publication(document: Audit) -> None:
     features = document.features
     assert (features.publications, features.repositories) == (5, 4)
     assert {name: share for name, share in features.used.items() if share.publications} == {
-        "row filter": Share(2, 1),
-        "column list": Share(1, 1),
-        "FOR TABLE": Share(3, 2),
-        "TABLES IN SCHEMA": Share(1, 1),
-        "no member": Share(1, 1),
-        "publish option": Share(1, 1),
-        "publish_via_partition_root": Share(1, 1),
-        "publish_generated_columns": Share(1, 1),
-        "refused UPDATE or DELETE": Share(1, 1),
+        "row filter": Usage(2, 1),
+        "column list": Usage(1, 1),
+        "FOR TABLE": Usage(3, 2),
+        "TABLES IN SCHEMA": Usage(1, 1),
+        "no member": Usage(1, 1),
+        "publish option": Usage(1, 1),
+        "publish_via_partition_root": Usage(1, 1),
+        "publish_generated_columns": Usage(1, 1),
+        "refused UPDATE or DELETE": Usage(1, 1),
     }
     assert features.verdicts["update"] == {"filtered": 1, "refused": 1, "sent": 1}
 
