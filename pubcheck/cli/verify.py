@@ -141,6 +141,8 @@ def command(
     table = message_table(stream, of_table)
     if table is not None and script is not None:
         raise click.UsageError("--script needs a capture in a file, not a table (--from)")
+    if settings and script is None:
+        raise click.UsageError("--set needs --script, whose slot it is about")
     require_inputs(schema_path, *([stream] if table is None else []), *([script] if script is not None else []))
     linted = linted_schema(replace(inputs, paths=(schema_path,)))
     followed = linted.followed

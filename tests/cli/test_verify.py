@@ -108,6 +108,12 @@ def test_a_script_says_what_is_missing(pubcheck: Call, files: None) -> None:
     assert pubcheck(*call, "--option", "streaming=on").status == 0
 
 
+def test_a_setting_without_a_script_is_not_ignored(pubcheck: Call, files: None) -> None:
+    called = pubcheck("verify", "schema.sql", "right.txt", "--set", "timezone=UTC")
+    assert (called.status, called.out) == (2, "")
+    assert "--set needs --script" in called.err
+
+
 def test_a_refused_statement_of_the_script_is_reported(pubcheck: Call, files: None) -> None:
     Path("work.sql").write_text("INSERT INTO items VALUES (1, 'a');\nINSERT INTO items VALUES (1, 'b');\n")
     called = pubcheck("verify", "schema.sql", "right.txt", "--script", "work.sql")
